@@ -1,0 +1,3 @@
+//! Interface `secrets`.
+
+pub(crate) use super::wit::secrets::reveal;

@@ -1,0 +1,7 @@
+use bulkhead_sdk::tool;
+
+/// Greets.
+#[tool]
+async fn greet() {}
+
+fn main() {}

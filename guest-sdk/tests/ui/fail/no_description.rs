@@ -1,0 +1,6 @@
+use bulkhead_sdk::tool;
+
+#[tool]
+fn greet() {}
+
+fn main() {}

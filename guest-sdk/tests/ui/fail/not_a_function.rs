@@ -1,0 +1,7 @@
+use bulkhead_sdk::tool;
+
+/// Greets.
+#[tool]
+struct Greet;
+
+fn main() {}

@@ -1,0 +1,9 @@
+use bulkhead_sdk::tools;
+
+fn greet() {}
+
+tools![greet];
+
+fn main() {
+    greet();
+}

@@ -1,0 +1,7 @@
+use bulkhead_sdk::tool;
+
+/// Greets.
+#[tool(read_only, destructive)]
+fn greet() {}
+
+fn main() {}

@@ -1,0 +1,7 @@
+use bulkhead_sdk::tool;
+
+/// Greets.
+#[tool]
+fn greet(&self) {}
+
+fn main() {}

@@ -1,0 +1,7 @@
+use bulkhead_sdk::tool;
+
+/// Greets.
+#[tool(readonly)]
+fn greet() {}
+
+fn main() {}

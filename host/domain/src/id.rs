@@ -1,0 +1,115 @@
+//! Identifiers: a prefix that names the kind of thing, a dash, a random UUID (version 4).
+
+use std::{fmt, marker::PhantomData, str::FromStr};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use uuid::Uuid;
+
+/// A kind of thing that has identifiers.
+pub trait Kind {
+    /// What its identifiers begin with, without the dash.
+    const PREFIX: &'static str;
+}
+
+/// An identifier of a `K`, for example `receipt-7c0e…`.
+pub struct Id<K>(Uuid, PhantomData<fn() -> K>);
+
+/// A text that is no identifier of the kind that was asked for.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("expected an id of the form {prefix}-<uuid>")]
+pub struct ParseIdError {
+    prefix: &'static str,
+}
+
+impl<K: Kind> Id<K> {
+    /// A new, random identifier.
+    pub fn random() -> Self {
+        Self(Uuid::new_v4(), PhantomData)
+    }
+}
+
+impl<K> Clone for Id<K> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<K> Copy for Id<K> {}
+impl<K> PartialEq for Id<K> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+impl<K> Eq for Id<K> {}
+impl<K> std::hash::Hash for Id<K> {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
+impl<K: Kind> fmt::Display for Id<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", K::PREFIX, self.0)
+    }
+}
+impl<K: Kind> fmt::Debug for Id<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+impl<K: Kind> FromStr for Id<K> {
+    type Err = ParseIdError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let error = ParseIdError { prefix: K::PREFIX };
+        let rest = text.strip_prefix(K::PREFIX).and_then(|rest| rest.strip_prefix('-'));
+        let uuid = rest.and_then(|rest| Uuid::try_parse(rest).ok()).ok_or(error)?;
+        Ok(Self(uuid, PhantomData))
+    }
+}
+impl<K: Kind> Serialize for Id<K> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+impl<'de, K: Kind> Deserialize<'de> for Id<K> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $name:ident = $prefix:literal, $alias:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Debug)]
+        pub enum $name {}
+        impl Kind for $name {
+            const PREFIX: &'static str = $prefix;
+        }
+        #[doc = concat!("Identifies a ", $prefix, ": `", $prefix, "-<uuid>`.")]
+        pub type $alias = Id<$name>;
+    )*};
+}
+
+kinds! {
+    /// One call of a tool.
+    Call = "call", CallId;
+    /// The record of a call.
+    ReceiptKind = "receipt", ReceiptId;
+    /// What a person allowed a component.
+    GrantKind = "grant", GrantId;
+    /// A named secret that the host adds on the way out.
+    CredentialKind = "credential", CredentialId;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_reads_back_and_other_kinds_are_refused() {
+        let id = ReceiptId::random();
+        assert_eq!(id.to_string().parse(), Ok(id));
+        assert!(id.to_string().parse::<GrantId>().is_err());
+        assert!("receipt-1".parse::<ReceiptId>().is_err());
+    }
+}

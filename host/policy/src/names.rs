@@ -1,0 +1,41 @@
+//! Sets of names in which `*` stands for every name.
+
+use std::collections::BTreeSet;
+
+use crate::capabilities::ANY;
+
+/// The names that are in both sets.
+pub(crate) fn meet(a: &BTreeSet<String>, b: &BTreeSet<String>) -> BTreeSet<String> {
+    if a.contains(ANY) {
+        b.clone()
+    } else if b.contains(ANY) {
+        a.clone()
+    } else {
+        a & b
+    }
+}
+
+/// Whether every name of `inner` is in `outer`.
+pub(crate) fn cover(outer: &BTreeSet<String>, inner: &BTreeSet<String>) -> bool {
+    outer.contains(ANY) || inner.is_subset(outer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(names: &[&str]) -> BTreeSet<String> {
+        names.iter().map(|&name| name.to_owned()).collect()
+    }
+
+    #[test]
+    fn a_star_stands_for_every_name() {
+        assert_eq!(meet(&set(&["*"]), &set(&["a"])), set(&["a"]));
+        assert_eq!(meet(&set(&["a", "b"]), &set(&["*"])), set(&["a", "b"]));
+        assert_eq!(meet(&set(&["*"]), &set(&["*"])), set(&["*"]));
+        assert_eq!(meet(&set(&["a", "b"]), &set(&["b", "c"])), set(&["b"]));
+        assert!(cover(&set(&["*"]), &set(&["a", "*"])));
+        assert!(!cover(&set(&["a"]), &set(&["*"])));
+        assert!(cover(&set(&[]), &set(&[])));
+    }
+}

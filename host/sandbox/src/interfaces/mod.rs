@@ -1,0 +1,69 @@
+//! The host side of each WIT interface: one file an interface, named alike. Each function
+//! checks the call's grant, calls the service behind it, and records both.
+
+mod agents;
+mod content;
+mod context;
+mod files;
+pub(crate) mod filesystem;
+mod http;
+mod memory;
+mod peers;
+mod recall;
+mod secrets;
+mod state;
+pub(crate) mod wasi_http;
+
+pub(crate) mod bindings {
+    //! Generated from `guest-sdk/wit/tool.wit`.
+    #![allow(missing_docs, unreachable_pub, unused_qualifications, clippy::all)]
+
+    wasmtime::component::bindgen!({
+        path: "../../guest-sdk/wit",
+        world: "tool",
+        imports: {
+            "bulkhead:tool/context": trappable,
+            "bulkhead:tool/secrets": trappable,
+            default: async | trappable,
+        },
+        exports: { default: async },
+        require_store_data_send: true,
+    });
+}
+
+pub(crate) use bindings::{ToolPre as NativeEntry, bulkhead::tool as wit};
+pub(crate) use content::{output_from_guest, tool_error_from_guest, tool_info_from_guest};
+
+use wasmtime::component::{HasSelf, Linker};
+
+use crate::state::CallState;
+
+/// The version of the ABI that this host speaks: `bulkhead:tool/tools@…`.
+pub(crate) const TOOLS_INTERFACE: &str = "bulkhead:tool/tools@0.1.0";
+
+/// Links every `bulkhead:tool` interface.
+pub(crate) fn add_to_linker(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
+    type S = CallState;
+    type D = HasSelf<CallState>;
+    wit::types::add_to_linker::<S, D>(linker, |state| state)?;
+    wit::context::add_to_linker::<S, D>(linker, |state| state)?;
+    wit::http::add_to_linker::<S, D>(linker, |state| state)?;
+    wit::state::add_to_linker::<S, D>(linker, |state| state)?;
+    wit::memory::add_to_linker::<S, D>(linker, |state| state)?;
+    wit::recall::add_to_linker::<S, D>(linker, |state| state)?;
+    wit::files::add_to_linker::<S, D>(linker, |state| state)?;
+    wit::agents::add_to_linker::<S, D>(linker, |state| state)?;
+    peers::add_to_linker(linker)?;
+    wit::secrets::add_to_linker::<S, D>(linker, |state| state)?;
+    Ok(())
+}
+
+/// What an interface says where nothing stands behind it.
+fn unavailable(interface: &str) -> String {
+    format!("this call has no {interface}: it is not made on behalf of an agent that has one")
+}
+
+/// What an interface says for want of a grant, and which grant would allow it.
+fn missing_grant(what: &str, flag: &str) -> String {
+    format!("{what} is not granted to this tool; a person can allow it with {flag}")
+}

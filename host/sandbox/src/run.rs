@@ -1,0 +1,278 @@
+//! One call, from its arrival to its receipt.
+
+mod draft;
+mod ended;
+mod guest;
+
+use std::{panic::AssertUnwindSafe, sync::Arc, sync::atomic::Ordering, time::Duration};
+
+use bulkhead_domain::{Digest, FuelByPhase, Outcome, Timestamp, id::CallId};
+use bulkhead_policy::Limits;
+use futures::FutureExt;
+use tokio::{sync::SemaphorePermit, time::Instant};
+use wasmtime::Store;
+
+pub(crate) use self::ended::Ended;
+use self::{draft::Draft, guest::Returned};
+use crate::{
+    Call, Component, Failure, Report,
+    component::InstalledTool,
+    engine::{Core, MAX_PEER_DEPTH},
+    state::{CallState, Context},
+};
+
+/// Bytes that a guest may hand over in one host call, beside what its limits name: room for
+/// the encoding of many small values.
+const HOSTCALL_SLACK: usize = 4 << 20;
+/// Handles of component resources, with those inside of the guest.
+const MAX_COMPONENT_HANDLES: usize = 16_384;
+
+/// Calls a tool. Never panics; always gives a receipt.
+pub(crate) async fn call(core: &Arc<Core>, component: &Component, call: Call) -> Report {
+    let mut draft = Draft::new(component.digest(), &call);
+    let installed = &component.0;
+    let Some(tool) = installed.tool(&call.tool) else {
+        let known: Vec<_> = installed.tools.iter().map(|tool| tool.info.name.as_str()).collect();
+        let message =
+            format!("there is no tool \"{}\"; there are {}", call.tool, known.join(", "));
+        return draft.refuse(Failure::new(Outcome::UnknownTool, message));
+    };
+    let limits = call.limits.within(&core.settings.ceiling);
+    let input = match check_input(tool, &call, &limits) {
+        Ok(input) => input,
+        Err(failure) => return draft.refuse(failure),
+    };
+    if call.chain.len() > MAX_PEER_DEPTH {
+        let message = format!("tools call tools at most {MAX_PEER_DEPTH} deep");
+        return draft.refuse(Failure::new(Outcome::LimitExceeded, message));
+    }
+    let slot = match slot(core, &call, &mut draft).await {
+        Ok(slot) => slot,
+        Err(failure) => return draft.refuse(failure),
+    };
+    draft.running();
+
+    let context = context(&call, &draft, limits, component.digest());
+    let state = match CallState::new(core, context, call.events.clone()) {
+        Ok(state) => state,
+        Err(error) => {
+            tracing::error!(%error, "a granted folder can't be opened");
+            return draft.refuse(Failure::new(Outcome::HostError, error.to_string()));
+        }
+    };
+    let mut store = match store(core, state) {
+        Ok(store) => store,
+        Err(error) => return draft.refuse(host_failure(&error)),
+    };
+    let mut instantiated = None;
+    let guest = guest::enter(installed, tool, &call.input, input, &mut store, &mut instantiated);
+    let ended = bounded(guest, &call.cancel, draft.deadline(call_timeout(&call, core))).await;
+    drop(slot);
+    finish(draft, store, instantiated, ended, tool)
+}
+
+fn call_timeout(call: &Call, core: &Core) -> Duration {
+    Duration::from_millis(call.limits.timeout_ms.min(core.settings.ceiling.timeout_ms))
+}
+
+/// The checked input of a plain tool as a value; a native one gets the text.
+fn check_input(
+    tool: &InstalledTool,
+    call: &Call,
+    limits: &Limits,
+) -> Result<serde_json::Value, Failure> {
+    let bytes = call.input.len() as u64;
+    if bytes > limits.input_bytes {
+        let limit = limits.input_bytes;
+        let message = format!("the input has {bytes} bytes, more than the {limit} allowed");
+        return Err(Failure::new(Outcome::InvalidInput, message));
+    }
+    tool.input.check_text(&call.input).map_err(|problems| {
+        let lines = problems.iter().map(|problem| {
+            let at = if problem.at.is_empty() { "the input" } else { &problem.at };
+            format!("{at}: {}", problem.message)
+        });
+        let message = lines.collect::<Vec<_>>().join("; ");
+        Failure { problems, ..Failure::new(Outcome::InvalidInput, message) }
+    })
+}
+
+/// Waits for a slot. A call by a tool runs in the slot of its caller's chain.
+async fn slot<'a>(
+    core: &'a Core,
+    call: &Call,
+    draft: &mut Draft,
+) -> Result<Option<SemaphorePermit<'a>>, Failure> {
+    if !call.chain.is_empty() {
+        return Ok(None);
+    }
+    if let Ok(permit) = core.slots.try_acquire() {
+        return Ok(Some(permit));
+    }
+    if core.waiting.fetch_add(1, Ordering::Relaxed) >= core.settings.queue {
+        core.waiting.fetch_sub(1, Ordering::Relaxed);
+        return Err(Failure::new(
+            Outcome::Overloaded,
+            "all slots are taken and the queue is full; try again later",
+        ));
+    }
+    // Counts down when this future is dropped, too.
+    let waiting = Waiting(core);
+    let permit = tokio::select! {
+        biased;
+        () = call.cancel.cancelled() => Err(Failure::new(
+            Outcome::Cancelled,
+            "the call was cancelled while it waited for a slot; nothing ran",
+        )),
+        permit = tokio::time::timeout(core.settings.queue_timeout, core.slots.acquire()) => {
+            permit.map_err(|_| Failure::new(
+                Outcome::Overloaded,
+                format!(
+                    "no slot became free within {} ms; try again later",
+                    core.settings.queue_timeout.as_millis()
+                ),
+            ))
+        }
+    }?;
+    drop(waiting);
+    draft.waited();
+    permit
+        .map(Some)
+        .map_err(|_| Failure::new(Outcome::Overloaded, "the sandbox is shutting down"))
+}
+
+struct Waiting<'a>(&'a Core);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.waiting.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+fn context(call: &Call, draft: &Draft, limits: Limits, digest: Digest) -> Context {
+    let mut chain = call.chain.clone();
+    chain.push(format!("{digest}/{}", call.tool));
+    Context {
+        call_id: draft.call_id(),
+        idempotency_key: draft.idempotency_key(),
+        agent_id: call.agent_id.clone(),
+        deadline: draft.deadline(Duration::from_millis(limits.timeout_ms)),
+        limits,
+        authority: Arc::clone(&call.authority),
+        services: call.services.clone(),
+        cancel: call.cancel.clone(),
+        chain,
+    }
+}
+
+/// A fresh store with all its limits set.
+fn store(core: &Core, state: CallState) -> wasmtime::Result<Store<CallState>> {
+    let fuel = state.context.limits.fuel;
+    let bytes = usize::try_from(state.context.limits.output_bytes).unwrap_or(usize::MAX);
+    let mut store = Store::new(&core.engine, state);
+    store.limiter(|state| &mut state.limiter);
+    store.set_fuel(fuel)?;
+    store.fuel_async_yield_interval(Some(core.settings.yield_interval))?;
+    store.set_hostcall_fuel(bytes.saturating_add(HOSTCALL_SLACK));
+    store.set_max_component_handles(MAX_COMPONENT_HANDLES);
+    Ok(store)
+}
+
+/// Drives `guest` until it returns, is cancelled, or its time is over; a panic of the host
+/// under it ends this call alone.
+async fn bounded<T>(
+    guest: impl Future<Output = wasmtime::Result<T>>,
+    cancel: &tokio_util::sync::CancellationToken,
+    deadline: Instant,
+) -> Result<T, Ended> {
+    tokio::select! {
+        biased;
+        () = cancel.cancelled() => Err(Ended::cancelled()),
+        () = tokio::time::sleep_until(deadline) => Err(Ended::deadline()),
+        returned = AssertUnwindSafe(guest).catch_unwind() => match returned {
+            Ok(Ok(value)) => Ok(value),
+            Ok(Err(error)) => Err(Ended::error(&error)),
+            Err(_) => Err(Ended::panicked()),
+        },
+    }
+}
+
+fn host_failure(error: &wasmtime::Error) -> Failure {
+    tracing::error!(%error, "a call could not be set up");
+    Failure::new(Outcome::HostError, "the host could not set the call up; its log has the cause")
+}
+
+fn finish(
+    mut draft: Draft,
+    mut store: Store<CallState>,
+    instantiated: Option<u64>,
+    ended: Result<Returned, Ended>,
+    tool: &InstalledTool,
+) -> Report {
+    let left = store.get_fuel().unwrap_or(0);
+    let state = store.data_mut();
+    state.collect();
+    let granted = state.context.limits.fuel;
+    let after_instantiate = instantiated.unwrap_or(left);
+    let fuel = FuelByPhase {
+        instantiate: granted.saturating_sub(after_instantiate),
+        call: after_instantiate.saturating_sub(left),
+    };
+    let refused = state.limiter.refused();
+    let result = match ended {
+        Ok(returned) => guest::output(returned, tool, state),
+        Err(ended) => Err(ended.with_memory(refused).into_failure(&state.context.limits)),
+    };
+    draft.consumed(fuel, state.limiter.peak_bytes());
+    let (log, log_truncated) = state.capture.finish();
+    let (host_calls, omitted, denials) = state.recorder.finish();
+    draft.host(host_calls, omitted, denials);
+    draft.finish(result, log, log_truncated)
+}
+
+/// Runs something of a component in a store of its own, without capabilities: `describe`, and
+/// the probe of a benchmark.
+pub(crate) async fn in_store<T>(
+    core: &Arc<Core>,
+    limits: Limits,
+    digest: Digest,
+    what: &str,
+    enter: impl AsyncFnOnce(&mut Store<CallState>) -> wasmtime::Result<T>,
+) -> Result<T, Ended> {
+    let call = Call::new(what, "{}");
+    let context = Context {
+        call_id: CallId::random(),
+        idempotency_key: Arc::from(what),
+        agent_id: None,
+        deadline: Instant::now() + Duration::from_millis(limits.timeout_ms),
+        limits,
+        authority: Arc::clone(&call.authority),
+        services: call.services.clone(),
+        cancel: call.cancel.clone(),
+        chain: vec![format!("{digest}/{what}")],
+    };
+    let deadline = context.deadline;
+    let host = |message: String| Ended { outcome: Outcome::HostError, message };
+    let state = CallState::new(core, context, None).map_err(|error| host(error.to_string()))?;
+    let mut store = store(core, state).map_err(|error| host(error.to_string()))?;
+    let ended = bounded(enter(&mut store), &call.cancel, deadline).await;
+    let refused = store.data().limiter.refused();
+    let limits = &store.data().context.limits;
+    ended.map_err(|ended| {
+        let failure = ended.with_memory(refused).into_failure(limits);
+        Ended { outcome: failure.outcome, message: failure.message }
+    })
+}
+
+/// When a call began; kept together so that receipts and deadlines agree.
+#[derive(Debug, Clone, Copy)]
+struct Clock {
+    arrived: Instant,
+    at: Timestamp,
+}
+
+impl Clock {
+    fn start() -> Self {
+        Self { arrived: Instant::now(), at: Timestamp::now() }
+    }
+}

@@ -1,0 +1,134 @@
+//! A receipt that is being written.
+
+use std::{sync::Arc, time::Duration};
+
+use bulkhead_domain::{
+    Denial, Digest, FuelByPhase, HostCall, Outcome, Output, Receipt,
+    id::{CallId, ReceiptId},
+};
+use tokio::time::Instant;
+
+use super::Clock;
+use crate::{Call, Failure, LogLine, Report};
+
+pub(super) struct Draft {
+    receipt: Receipt,
+    clock: Clock,
+    began: Option<Instant>,
+}
+
+impl Draft {
+    pub(super) fn new(digest: Digest, call: &Call) -> Self {
+        let clock = Clock::start();
+        let call_id = CallId::random();
+        let key = call.idempotency_key.clone().unwrap_or_else(|| call_id.to_string());
+        let receipt = Receipt {
+            id: ReceiptId::random(),
+            call_id,
+            idempotency_key: key,
+            digest,
+            tool: call.tool.clone(),
+            agent_id: call.agent_id.clone(),
+            input_hash: Digest::of(call.input.as_bytes()),
+            grant_hash: call.authority.hash(),
+            output_hash: None,
+            outcome: Outcome::HostError,
+            detail: None,
+            fuel: FuelByPhase::default(),
+            peak_memory_bytes: 0,
+            wall_us: 0,
+            queue_us: 0,
+            started_at: clock.at,
+            host_calls: Vec::new(),
+            host_calls_omitted: 0,
+            denials: Vec::new(),
+        };
+        Self { receipt, clock, began: None }
+    }
+
+    pub(super) fn call_id(&self) -> CallId {
+        self.receipt.call_id
+    }
+
+    pub(super) fn idempotency_key(&self) -> Arc<str> {
+        Arc::from(self.receipt.idempotency_key.as_str())
+    }
+
+    /// The call left the queue.
+    pub(super) fn waited(&mut self) {
+        self.receipt.queue_us = micros(self.clock.arrived.elapsed());
+    }
+
+    /// The call has its slot.
+    pub(super) fn running(&mut self) {
+        self.began = Some(Instant::now());
+    }
+
+    /// When a call that may take `timeout` must end.
+    pub(super) fn deadline(&self, timeout: Duration) -> Instant {
+        self.began.unwrap_or(self.clock.arrived) + timeout
+    }
+
+    pub(super) fn consumed(&mut self, fuel: FuelByPhase, peak_memory_bytes: u64) {
+        self.receipt.fuel = fuel;
+        self.receipt.peak_memory_bytes = peak_memory_bytes;
+    }
+
+    pub(super) fn host(&mut self, calls: Vec<HostCall>, omitted: u64, denials: Vec<Denial>) {
+        self.receipt.host_calls = calls;
+        self.receipt.host_calls_omitted = omitted;
+        self.receipt.denials = denials;
+    }
+
+    /// A call of which nothing ran.
+    pub(super) fn refuse(self, failure: Failure) -> Report {
+        self.finish(Err(failure), Vec::new(), false)
+    }
+
+    pub(super) fn finish(
+        mut self,
+        result: Result<Output, Failure>,
+        log: Vec<LogLine>,
+        log_truncated: bool,
+    ) -> Report {
+        let result = result.map_err(|failure| self.denied(failure));
+        let receipt = &mut self.receipt;
+        match &result {
+            Ok(output) => {
+                receipt.outcome = Outcome::Ok;
+                // Plain data: it always serialises.
+                receipt.output_hash =
+                    serde_json::to_vec(output).ok().map(|json| Digest::of(&json));
+            }
+            Err(failure) => {
+                receipt.outcome = failure.outcome;
+                // A guest's own words are in the report, never in the receipt.
+                receipt.detail = match failure.outcome {
+                    Outcome::ToolError => None,
+                    Outcome::Denied => receipt.denials.first().map(|d| d.message.clone()),
+                    _ => Some(failure.message.clone()),
+                };
+            }
+        }
+        match self.began {
+            Some(began) => receipt.wall_us = micros(began.elapsed()),
+            None => receipt.queue_us = micros(self.clock.arrived.elapsed()),
+        }
+        Report { result, receipt: self.receipt, log, log_truncated }
+    }
+
+    /// A tool that failed after the host refused it something failed for that.
+    fn denied(&self, mut failure: Failure) -> Failure {
+        if failure.outcome == Outcome::ToolError
+            && let Some(denial) = self.receipt.denials.first()
+        {
+            failure.outcome = Outcome::Denied;
+            failure.message = format!("{} ({})", failure.message, denial.message);
+        }
+        failure
+    }
+}
+
+fn micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,71 @@
+//! The handle of the sandbox.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use bulkhead_egress::Egress;
+
+use crate::{Call, Component, InstallError, Report, Settings, SetupError, Usage, engine::Core, install, run};
+
+/// An engine with its slots and its cache. One a process; cheap to clone.
+#[derive(Clone)]
+pub struct Sandbox(pub(crate) Arc<Core>);
+
+impl Sandbox {
+    /// Sets the engine up: a few milliseconds, and address space for all slots.
+    pub fn new(settings: Settings) -> Result<Self, SetupError> {
+        Self::with_egress(settings, Egress::new(bulkhead_egress::Settings::default())?)
+    }
+
+    /// As [`Sandbox::new`], tools' requests leaving through `egress`.
+    pub fn with_egress(settings: Settings, egress: Egress) -> Result<Self, SetupError> {
+        Core::new(settings, egress).map(|core| Self(Arc::new(core)))
+    }
+
+    /// Validates, compiles and describes a component. `describe` runs without any capability
+    /// and with a small budget; its result is pinned to the digest.
+    ///
+    /// Compiling is skipped when the cache holds an artifact of these bytes that this
+    /// installation made with this engine. Safe to call at any time and from many tasks.
+    pub async fn install(&self, bytes: impl Into<Arc<[u8]>>) -> Result<Component, InstallError> {
+        install::install(Arc::clone(&self.0), bytes.into()).await
+    }
+
+    /// Calls a tool in a fresh instance. Never panics, never returns without a receipt, and
+    /// stops within the call's deadline whatever the guest does. Dropping the future ends the
+    /// call.
+    pub async fn call(&self, component: &Component, call: Call) -> Report {
+        run::call(&self.0, component, call).await
+    }
+
+    /// How long a fresh store and instance of `component` take, and dropping them: what a call
+    /// costs before the guest runs. For benchmarks.
+    pub async fn probe_instantiate(&self, component: &Component) -> Result<Duration, InstallError> {
+        let began = Instant::now();
+        install::instantiate(&self.0, component).await?;
+        Ok(began.elapsed())
+    }
+
+    /// Compiled artifacts that were found in the cache, and that were not, since the start.
+    pub fn cache_counts(&self) -> (u64, u64) {
+        self.0.cache.counts()
+    }
+
+    /// How busy it is.
+    pub fn usage(&self) -> Usage {
+        self.0.usage()
+    }
+
+    /// The settings that it runs with.
+    pub fn settings(&self) -> &Settings {
+        &self.0.settings
+    }
+}
+
+impl std::fmt::Debug for Sandbox {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sandbox").field("usage", &self.usage()).finish_non_exhaustive()
+    }
+}

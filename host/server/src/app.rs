@@ -1,0 +1,24 @@
+//! What all requests share.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use bulkhead_sandbox::{Sandbox, services::StateService};
+use bulkhead_store::{ReceiptWriter, Store};
+
+use crate::{calls::Calls, http::auth::Access, metrics::Metrics, registry::Registry};
+
+/// The parts of a running server.
+pub(crate) struct App {
+    pub(crate) access: Access,
+    pub(crate) sandbox: Sandbox,
+    pub(crate) store: Store,
+    pub(crate) receipts: ReceiptWriter,
+    pub(crate) registry: Registry,
+    pub(crate) calls: Calls,
+    pub(crate) metrics: Arc<Metrics>,
+    /// Behind the interface `state`.
+    pub(crate) state: Arc<dyn StateService>,
+    /// Variables for tools that are granted them.
+    pub(crate) env: Arc<BTreeMap<String, String>>,
+    pub(crate) ids: crate::http::observe::RequestIds,
+}

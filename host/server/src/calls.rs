@@ -1,0 +1,179 @@
+//! Calls: the one way by which tools run here, from a request or from another tool.
+
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use bulkhead_policy::Limits;
+use bulkhead_sandbox::{Authority, Call, EventSink, Report, Services};
+use futures::{FutureExt as _, future::BoxFuture};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use crate::{
+    app::App,
+    registry::{peers::Peers, plan::Plan},
+};
+
+/// A cancelled call ends within milliseconds; its receipt is queued behind at most some seconds
+/// of others.
+const CANCEL_GRACE: Duration = Duration::from_secs(5);
+
+/// All calls that are running.
+pub(crate) struct Calls {
+    tracker: TaskTracker,
+    /// Parent of every call's own token.
+    root: CancellationToken,
+}
+
+/// What a caller asks for.
+pub(crate) struct CallRequest {
+    /// JSON text.
+    pub(crate) input: Arc<str>,
+    pub(crate) limits: Limits,
+    pub(crate) authority: Arc<Authority>,
+    pub(crate) agent_id: Option<String>,
+    pub(crate) idempotency_key: Option<String>,
+    pub(crate) events: Option<EventSink>,
+    /// Made by [`Calls::token`], or by another call.
+    pub(crate) cancel: CancellationToken,
+    /// The calls that led here.
+    pub(crate) chain: Vec<String>,
+}
+
+impl Calls {
+    pub(crate) fn new() -> Self {
+        Self {
+            tracker: TaskTracker::new(),
+            root: CancellationToken::new(),
+        }
+    }
+
+    /// A token for a new call; cancelled with all of them.
+    pub(crate) fn token(&self) -> CancellationToken {
+        self.root.child_token()
+    }
+
+    /// Waits for all calls; those that still run after `grace` are cancelled. Each has handed
+    /// over its receipt then.
+    pub(crate) async fn finish(&self, grace: Duration) {
+        self.tracker.close();
+        if tokio::time::timeout(grace, self.tracker.wait())
+            .await
+            .is_ok()
+        {
+            return;
+        }
+        tracing::info!(
+            calls = self.tracker.len(),
+            "calls that are still running are cancelled"
+        );
+        self.root.cancel();
+        if tokio::time::timeout(CANCEL_GRACE, self.tracker.wait())
+            .await
+            .is_err()
+        {
+            tracing::error!(
+                calls = self.tracker.len(),
+                "calls did not end when they were cancelled"
+            );
+        }
+    }
+}
+
+impl App {
+    /// Runs a tool. The result carries the receipt, which is queued for the store by then.
+    ///
+    /// The call goes on where the future that is given here is dropped, cancelled, until its
+    /// receipt is handed over: a client that goes away stops its call and leaves a trace.
+    pub(crate) fn call(self: &Arc<Self>, plan: &Plan, request: CallRequest) -> Running {
+        let cancel = request.cancel.clone();
+        let component = plan.component.clone();
+        let services = self.services(&request);
+        let call = Call {
+            tool: plan.tool.clone(),
+            input: request.input,
+            authority: request.authority,
+            limits: request.limits,
+            services,
+            agent_id: request.agent_id,
+            idempotency_key: request.idempotency_key,
+            events: request.events,
+            cancel: request.cancel,
+            chain: request.chain,
+        };
+        let app = Arc::clone(self);
+        let tracked = self.calls.tracker.token();
+        let call = async move {
+            let report = app.sandbox.call(&component, call).await;
+            app.metrics.call_ended(&report.receipt);
+            tracing::debug!(
+                tool = report.receipt.tool,
+                outcome = report.receipt.outcome.as_str(),
+                wall_us = report.receipt.wall_us,
+                fuel = report.receipt.fuel.total(),
+                "a call ended"
+            );
+            if let Err(error) = app.receipts.write(report.receipt.clone()).await {
+                tracing::error!(%error, receipt = %report.receipt.id, "a receipt was not stored");
+            }
+            drop(tracked);
+            report
+        };
+        Running {
+            call: Some(call.boxed()),
+            cancel,
+        }
+    }
+
+    fn services(self: &Arc<Self>, request: &CallRequest) -> Services {
+        let capabilities = request.authority.capabilities();
+        let mut services = Services::default();
+        if capabilities.state {
+            services.state = Some(Arc::clone(&self.state));
+        }
+        if !capabilities.peers.is_empty() {
+            let peers = Peers {
+                app: Arc::clone(self),
+                agent_id: request.agent_id.clone(),
+            };
+            services.peers = Some(Arc::new(peers));
+        }
+        services.env = Arc::clone(&self.env);
+        services
+    }
+}
+
+/// A running call. Dropping it cancels the call and lets it end by itself.
+pub(crate) struct Running {
+    call: Option<BoxFuture<'static, Report>>,
+    cancel: CancellationToken,
+}
+
+impl Future for Running {
+    type Output = Report;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Report> {
+        let call = self
+            .call
+            .as_mut()
+            .expect("a call is not polled after its end");
+        let report = std::task::ready!(call.poll_unpin(context));
+        self.call = None;
+        Poll::Ready(report)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let Some(call) = self.call.take() else { return };
+        self.cancel.cancel();
+        // Without a runtime the process is ending, and nothing could finish anyway.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(call);
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! `bulkhead bench`: the promises of SPECIFICATION.md, measured on this machine.
+//!
+//! Everything is warmed up first, all samples count, the clock is monotonic. The server that is
+//! measured over HTTP is a process of its own; the clients are in this one, so that both share
+//! the machine as they would anywhere.
+
+mod calls;
+mod child;
+mod load;
+mod rss;
+mod spawns;
+mod stats;
+mod table;
+mod wire;
+
+use std::{path::Path, time::Duration};
+
+use clap::Args;
+use serde::Serialize;
+use serde_json::json;
+
+use self::{
+    child::Server,
+    stats::{Middle, Samples, Spread, rounded},
+};
+use super::{
+    client::Client,
+    error::CliError,
+    exit::Exit,
+    screen::{Paint, Screen},
+};
+
+/// The name of the component on the measured server.
+const COMPONENT: &str = "demo";
+/// A server is idle once its start is over.
+const SETTLE: Duration = Duration::from_millis(500);
+
+const EXAMPLES: &str = "\
+Examples:
+  bulkhead bench
+  bulkhead bench --quick --json | jq .native_call_us
+
+Measure a release build on an idle machine; `profile` and `cores` in the result say what it was.";
+
+/// Measure what calls cost on this machine
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct BenchArgs {
+    /// Fewer samples: done within 20 seconds
+    #[arg(long)]
+    quick: bool,
+}
+
+/// How much is measured.
+#[derive(Debug, Clone, Copy)]
+struct Effort {
+    quick: bool,
+}
+
+impl Effort {
+    fn of(self, quick: usize, full: usize) -> usize {
+        if self.quick { quick } else { full }
+    }
+}
+
+/// A thousand calls at once.
+#[derive(Debug, Serialize)]
+struct WaitingCalls {
+    calls: usize,
+    ok: usize,
+    longest_wait_ms: f64,
+    all_done_ms: f64,
+}
+
+/// All figures. Later versions add keys and change none. A figure that this machine can't give
+/// is null.
+#[derive(Debug, Serialize)]
+struct Figures {
+    version: &'static str,
+    profile: &'static str,
+    cores: usize,
+    quick: bool,
+    native_call_us: Spread,
+    native_call_http_us: Spread,
+    http_calls_per_s_64: u64,
+    instantiate_us: Middle,
+    install_cold_ms: f64,
+    install_cached_ms: f64,
+    start_to_healthy_ms: f64,
+    idle_rss_mb: Option<f64>,
+    waiting_1000_ok: bool,
+    waiting_1000: WaitingCalls,
+    spawn_python_us: Option<Middle>,
+    spawn_true_us: Option<Middle>,
+    memory_per_idle_tool_kb: Option<f64>,
+    memory_per_call_kb: Option<f64>,
+}
+
+/// What is measured on a server of its own.
+struct OverHttp {
+    calls: Spread,
+    calls_per_s: u64,
+    start_to_healthy_ms: f64,
+    idle_rss_mb: Option<f64>,
+}
+
+pub(crate) async fn bench(args: BenchArgs, screen: Screen) -> Result<Exit, CliError> {
+    let effort = Effort { quick: args.quick };
+    let folder = tempfile::tempdir()
+        .map_err(|error| CliError::host("no temporary folder could be made", error))?;
+    let doing =
+        |what: &str| screen.note(screen.paint_err(format_args!("measuring {what}"), Paint::Dim));
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let cache = folder.path().join("cache");
+
+    doing("install: compiling takes a moment");
+    let (install_cold_ms, install_cached_ms) = calls::installs(&cache, effort).await?;
+    doing("calls in this process");
+    let sandbox = calls::sandbox(Some(&cache))?;
+    let component = calls::install(&sandbox, bulkhead_tools::DEMO).await?;
+    let native_call_us = calls::native(&sandbox, &component, effort).await?;
+    let instantiate_us = calls::instantiate(&sandbox, &component, effort).await?;
+    drop((component, sandbox));
+    doing("a thousand calls at once");
+    let waiting_1000 = calls::waiting(&cache, cores).await?;
+    doing("memory");
+    let memory_per_call_kb = calls::per_call(&cache).await?;
+    let memory_per_idle_tool_kb = calls::per_idle_tool(&cache, effort).await?;
+    doing("a server of its own and calls over HTTP");
+    let over_http = over_http(&folder.path().join("data"), effort).await?;
+    doing("processes, for comparison");
+    let spawns =
+        tokio::task::spawn_blocking(move || (spawns::python(effort), spawns::nothing(effort)));
+    let (spawn_python_us, spawn_true_us) = spawns
+        .await
+        .map_err(|error| CliError::host("a measurement broke off", error))?;
+
+    let figures = Figures {
+        version: env!("CARGO_PKG_VERSION"),
+        profile: if cfg!(debug_assertions) {
+            "debug"
+        } else {
+            "release"
+        },
+        cores,
+        quick: args.quick,
+        native_call_us,
+        native_call_http_us: over_http.calls,
+        http_calls_per_s_64: over_http.calls_per_s,
+        instantiate_us,
+        install_cold_ms,
+        install_cached_ms,
+        start_to_healthy_ms: over_http.start_to_healthy_ms,
+        idle_rss_mb: over_http.idle_rss_mb,
+        waiting_1000_ok: waiting_1000.ok == waiting_1000.calls,
+        waiting_1000,
+        spawn_python_us,
+        spawn_true_us,
+        memory_per_idle_tool_kb,
+        memory_per_call_kb,
+    };
+    if screen.json {
+        screen.document(&figures);
+    } else {
+        table::show(&figures, &screen);
+    }
+    Ok(Exit::Done)
+}
+
+async fn over_http(data: &Path, effort: Effort) -> Result<OverHttp, CliError> {
+    std::fs::create_dir_all(data)
+        .map_err(|error| CliError::host("no data folder could be made", error))?;
+    // The first server makes the database and compiles; it is not measured.
+    let server = Server::start(data).await?;
+    let client = Client::at(&format!("http://{}", server.address), None)?;
+    client
+        .push(COMPONENT, bulkhead_tools::DEMO.to_vec())
+        .await?;
+    client
+        .post(
+            &format!("/v1/components/{COMPONENT}/tools/{}/call", calls::TOOL),
+            &json!({"input": {"name": "Ada"}}),
+        )
+        .await?;
+    server.stop().await?;
+
+    let mut starts = Samples::default();
+    for _ in 0..effort.of(3, 10) {
+        let server = Server::start(data).await?;
+        starts.push(server.started_in);
+        server.stop().await?;
+    }
+    let server = Server::start(data).await?;
+    tokio::time::sleep(SETTLE).await;
+    let idle = server.process().and_then(rss::of);
+    let calls = load::latency(server.address, COMPONENT, effort).await?;
+    let calls_per_s = load::throughput(server.address, COMPONENT, effort).await?;
+    server.stop().await?;
+    Ok(OverHttp {
+        calls,
+        calls_per_s,
+        start_to_healthy_ms: starts.middle_ms(),
+        idle_rss_mb: idle.map(|kb| rounded(kb as f64 / 1024.0)),
+    })
+}

@@ -1,0 +1,54 @@
+//! What a process costs for every call: the comparison.
+
+use std::{
+    process::{Command, Stdio},
+    time::Instant,
+};
+
+use super::{
+    Effort,
+    stats::{Middle, Samples},
+};
+
+/// `python3 -c pass`, from start to end; none where there is no python3.
+pub(super) fn python(effort: Effort) -> Option<Middle> {
+    measured(
+        "python3",
+        &["-c", "pass"],
+        effort.of(2, 5),
+        effort.of(20, 100),
+    )
+}
+
+/// `/bin/true`, from start to end; none where there is none.
+pub(super) fn nothing(effort: Effort) -> Option<Middle> {
+    measured("/bin/true", &[], effort.of(5, 20), effort.of(100, 500))
+}
+
+fn measured(program: &str, args: &[&str], warm_up: usize, count: usize) -> Option<Middle> {
+    let mut samples = Samples::default();
+    for turn in 0..warm_up + count {
+        let start = Instant::now();
+        let mut command = Command::new(program);
+        command
+            .args(args)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        if !command.status().ok()?.success() {
+            return None;
+        }
+        if turn >= warm_up {
+            samples.push(start.elapsed());
+        }
+    }
+    Some(samples.middle())
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_program_that_is_not_there_gives_no_figure() {
+        assert!(super::measured("/no/such/program", &[], 0, 1).is_none());
+    }
+}

@@ -1,0 +1,194 @@
+//! The figures for people, each beside what is promised.
+
+use super::{Figures, stats::Middle};
+use crate::cli::screen::{Paint, Screen};
+
+/// A line: what, measured, its unit, the promise (none for a comparison).
+struct Line {
+    what: &'static str,
+    value: Option<f64>,
+    unit: &'static str,
+    promise: Promise,
+}
+
+#[derive(Clone, Copy)]
+enum Promise {
+    AtMost(f64),
+    AtLeast(f64),
+    None,
+}
+
+impl Promise {
+    fn kept(self, value: f64) -> bool {
+        match self {
+            Self::AtMost(most) => value <= most,
+            Self::AtLeast(least) => value >= least,
+            Self::None => true,
+        }
+    }
+
+    fn text(self, unit: &str) -> String {
+        match self {
+            Self::AtMost(most) => format!("≤ {most} {unit}"),
+            Self::AtLeast(least) => format!("≥ {least} {unit}"),
+            Self::None => String::new(),
+        }
+    }
+}
+
+pub(super) fn show(figures: &Figures, screen: &Screen) {
+    screen.out(format_args!(
+        "bulkhead {} ({} build) on {} cores{}",
+        figures.version,
+        figures.profile,
+        figures.cores,
+        if figures.quick { ", quick" } else { "" }
+    ));
+    screen.out(format_args!("{:<44} {:>14}   promise", "", "measured"));
+    for line in lines(figures) {
+        let value = match line.value {
+            Some(value) => format!("{value} {}", line.unit),
+            None => "unknown".to_owned(),
+        };
+        let kept = line.value.is_none_or(|value| line.promise.kept(value));
+        let promise = line.promise.text(line.unit);
+        let promise = if kept {
+            screen.paint(promise, Paint::Dim)
+        } else {
+            format!("{} {}", promise, screen.paint("missed", Paint::Red))
+        };
+        screen.out(format!("{:<44} {value:>14}   {promise}", line.what).trim_end());
+    }
+    if figures.profile == "debug" {
+        screen.out(screen.paint(
+            "this is a debug build: promises are for release builds",
+            Paint::Yellow,
+        ));
+    }
+}
+
+fn lines(figures: &Figures) -> Vec<Line> {
+    let line = |what, value: f64, unit, promise| Line {
+        what,
+        value: Some(value),
+        unit,
+        promise,
+    };
+    let maybe = |what, value: Option<f64>, unit, promise| Line {
+        what,
+        value,
+        unit,
+        promise,
+    };
+    let middle = |middle: Option<Middle>| middle.map(|middle| middle.p50);
+    vec![
+        line(
+            "native call in process, p50",
+            figures.native_call_us.p50,
+            "µs",
+            Promise::AtMost(100.0),
+        ),
+        line(
+            "native call in process, p99",
+            figures.native_call_us.p99,
+            "µs",
+            Promise::AtMost(1_000.0),
+        ),
+        line(
+            "instance alone, p50",
+            figures.instantiate_us.p50,
+            "µs",
+            Promise::None,
+        ),
+        line(
+            "native call over HTTP, p50",
+            figures.native_call_http_us.p50,
+            "µs",
+            Promise::AtMost(400.0),
+        ),
+        line(
+            "native call over HTTP, p99",
+            figures.native_call_http_us.p99,
+            "µs",
+            Promise::None,
+        ),
+        line(
+            "calls over HTTP, 64 clients",
+            figures.http_calls_per_s_64 as f64,
+            "/s",
+            Promise::AtLeast(5_000.0),
+        ),
+        line(
+            "1,000 calls at once, succeeded",
+            figures.waiting_1000.ok as f64,
+            "calls",
+            Promise::AtLeast(figures.waiting_1000.calls as f64),
+        ),
+        line(
+            "1,000 calls at once, longest wait",
+            figures.waiting_1000.longest_wait_ms,
+            "ms",
+            Promise::None,
+        ),
+        line(
+            "install, compiled",
+            figures.install_cold_ms,
+            "ms",
+            Promise::None,
+        ),
+        line(
+            "install, from the cache",
+            figures.install_cached_ms,
+            "ms",
+            Promise::None,
+        ),
+        line(
+            "server: start to healthy",
+            figures.start_to_healthy_ms,
+            "ms",
+            Promise::AtMost(200.0),
+        ),
+        maybe(
+            "server: resident memory, idle",
+            figures.idle_rss_mb,
+            "MB",
+            Promise::AtMost(60.0),
+        ),
+        maybe(
+            "memory of an idle tool",
+            figures.memory_per_idle_tool_kb,
+            "kB",
+            Promise::None,
+        ),
+        maybe(
+            "memory of a running call",
+            figures.memory_per_call_kb,
+            "kB",
+            Promise::None,
+        ),
+        maybe(
+            "for comparison: spawn python3 -c pass",
+            middle(figures.spawn_python_us),
+            "µs",
+            Promise::None,
+        ),
+        maybe(
+            "for comparison: spawn /bin/true",
+            middle(figures.spawn_true_us),
+            "µs",
+            Promise::None,
+        ),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_promise_is_kept_up_to_its_figure() {
+        assert!(Promise::AtMost(100.0).kept(100.0) && !Promise::AtMost(100.0).kept(100.1));
+        assert!(Promise::AtLeast(5.0).kept(5.0) && !Promise::AtLeast(5.0).kept(4.9));
+        assert_eq!(Promise::AtMost(100.0).text("µs"), "≤ 100 µs");
+    }
+}

@@ -1,0 +1,218 @@
+//! Calling a tool: the route that everything else is for.
+
+use std::sync::Arc;
+
+use axum::{
+    extract::{Request, State},
+    response::{IntoResponse as _, Response},
+};
+use bulkhead_domain::{Outcome, Output, Problem, Receipt, ToolError};
+use bulkhead_policy::Capabilities;
+use bulkhead_sandbox::{LogLine, Report};
+use http::{HeaderMap, StatusCode, header};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use utoipa::ToSchema;
+
+use super::{
+    AppState,
+    error::{self, ErrorBody, Rejection},
+    events, json,
+    query::Path,
+    schema,
+};
+use crate::{LimitsPatch, calls::CallRequest, registry::plan::Plan};
+
+/// Bytes of an agent's id and of an idempotency key: any id that is in use fits an index.
+const ID_MAX: usize = 256;
+
+/// What to call a tool with.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CallBody<'a> {
+    /// The tool's input; `{}` where left out.
+    #[serde(borrow)]
+    #[schema(value_type = Option<serde_json::Value>)]
+    input: Option<&'a RawValue>,
+    /// The agent on whose behalf.
+    agent_id: Option<String>,
+    /// Equal across retries of one logical call.
+    idempotency_key: Option<String>,
+    /// In the place of the grants' limits, within what the operator allows.
+    limits: Option<LimitsPatch>,
+    /// Passes on only this much of what is granted.
+    #[schema(value_type = Option<schema::Capabilities>)]
+    narrow: Option<Capabilities>,
+    /// Whether to answer with server-sent events: `progress`, `emit`, `log` and `truncated` as
+    /// they happen, then `result`.
+    #[serde(default)]
+    stream: bool,
+}
+
+/// How a call ended.
+#[derive(Serialize, ToSchema)]
+#[schema(as = CallResult)]
+pub(crate) struct CallView<'a> {
+    #[schema(value_type = schema::Outcome)]
+    outcome: Outcome,
+    /// What the tool gave, where the outcome is ok.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<schema::Output>)]
+    output: Option<&'a Output>,
+    /// The text of the output: what a model reads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    text: Option<String>,
+    /// Why there is no output.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<CallErrorView<'a>>,
+    #[schema(value_type = schema::Receipt)]
+    receipt: &'a Receipt,
+    #[schema(value_type = Vec<schema::LogLine>)]
+    log: &'a [LogLine],
+    /// Whether lines were dropped for the limit.
+    log_truncated: bool,
+}
+
+/// Why a call gave no output.
+#[derive(Serialize, ToSchema)]
+#[schema(as = CallError)]
+pub(crate) struct CallErrorView<'a> {
+    /// The outcome once more.
+    #[schema(value_type = schema::Outcome)]
+    code: Outcome,
+    /// What was wrong and what to do, for people and models.
+    message: &'a str,
+    /// What is wrong with the input, where that is the reason.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    #[schema(value_type = Vec<schema::Problem>, required = false)]
+    problems: &'a [Problem],
+    /// The tool's own failure, where it returned one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<schema::ToolError>)]
+    tool_error: Option<&'a ToolError>,
+}
+
+impl<'a> From<&'a Report> for CallView<'a> {
+    fn from(report: &'a Report) -> Self {
+        let output = report.result.as_ref().ok();
+        let error = report.result.as_ref().err().map(|failure| CallErrorView {
+            code: failure.outcome,
+            message: &failure.message,
+            problems: &failure.problems,
+            tool_error: failure.tool_error.as_ref(),
+        });
+        Self {
+            outcome: report.receipt.outcome,
+            output,
+            text: output.map(Output::text),
+            error,
+            receipt: &report.receipt,
+            log: &report.log,
+            log_truncated: report.log_truncated,
+        }
+    }
+}
+
+/// Calls a tool. Whatever ended the call once it ran, the status is 200 and `outcome` says how;
+/// an error's status means that nothing ran.
+#[utoipa::path(
+    post,
+    path = "/v1/components/{ref}/tools/{tool}/call",
+    tag = "calls",
+    params(
+        ("ref" = String, Path, description = "the component's digest, or its name for its active version"),
+        ("tool" = String, Path, description = "the tool's name"),
+    ),
+    request_body = CallBody,
+    responses(
+        (status = OK, body = CallView, description = "the call's end; with stream, or accept: text/event-stream, server-sent events"),
+        (status = NOT_FOUND, body = ErrorBody, description = "unknown_component, unknown_tool"),
+        (status = CONFLICT, body = ErrorBody, description = "consent_required"),
+        (status = UNPROCESSABLE_ENTITY, body = ErrorBody, description = "invalid_body, or invalid_input with every problem"),
+        (status = SERVICE_UNAVAILABLE, body = ErrorBody, description = "overloaded, with retry-after"),
+    )
+)]
+pub(crate) async fn call(
+    State(app): State<AppState>,
+    Path((reference, tool)): Path<(String, String)>,
+    request: Request,
+) -> Result<Response, Rejection> {
+    let wants_events = accepts_events(request.headers());
+    let body = json::read(request).await?;
+    let body: CallBody<'_> = json::parse(&body)?;
+    let stream = body.stream || wants_events;
+    let plan = app.registry.plan(&reference, &tool).await?;
+    let request = prepare(&app, &plan, body)?;
+    if stream {
+        return events::stream(&app, &plan, request);
+    }
+    let report = app.call(&plan, request).await;
+    Ok(respond(report))
+}
+
+fn accepts_events(headers: &HeaderMap) -> bool {
+    let accept = headers
+        .get(header::ACCEPT)
+        .and_then(|value| value.to_str().ok());
+    accept.is_some_and(|accept| accept.contains("text/event-stream"))
+}
+
+fn prepare(app: &AppState, plan: &Plan, body: CallBody<'_>) -> Result<CallRequest, Rejection> {
+    check_id("/agent_id", body.agent_id.as_deref())?;
+    check_id("/idempotency_key", body.idempotency_key.as_deref())?;
+    let authority = match &body.narrow {
+        None => Arc::clone(&plan.authority),
+        Some(narrowing) => {
+            narrowing.validate().map_err(invalid_narrowing)?;
+            plan.narrowed(narrowing)
+        }
+    };
+    let limits = body.limits.unwrap_or_default().applied_to(&plan.limits);
+    Ok(CallRequest {
+        input: body.input.map_or("{}", RawValue::get).into(),
+        limits,
+        authority,
+        agent_id: body.agent_id,
+        idempotency_key: body.idempotency_key,
+        events: None,
+        cancel: app.calls.token(),
+        chain: Vec::new(),
+    })
+}
+
+fn check_id(at: &str, id: Option<&str>) -> Result<(), Rejection> {
+    let is_good = |id: &str| (1..=ID_MAX).contains(&id.len()) && !id.contains(char::is_control);
+    if id.is_none_or(is_good) {
+        return Ok(());
+    }
+    let message = format!("has 1 to {ID_MAX} bytes and no control characters");
+    Err(Rejection::with(&error::INVALID_BODY, format!("{at} {message}")).at(at, message))
+}
+
+fn invalid_narrowing(mut problems: Vec<Problem>) -> Rejection {
+    for problem in &mut problems {
+        problem.at.insert_str(0, "/narrow");
+    }
+    Rejection::with(&error::INVALID_BODY, "what the call passes on is malformed").problems(problems)
+}
+
+/// The end of a call as an answer: an error where nothing ran.
+fn respond(report: Report) -> Response {
+    match refusal(&report) {
+        Some(rejection) => rejection.receipt(report.receipt).into_response(),
+        None => json::respond(StatusCode::OK, &CallView::from(&report)),
+    }
+}
+
+/// Why nothing ran, where that is so.
+fn refusal(report: &Report) -> Option<Rejection> {
+    let failure = report.result.as_ref().err()?;
+    let kind = match failure.outcome {
+        Outcome::InvalidInput => &error::INVALID_INPUT,
+        Outcome::UnknownTool => &error::UNKNOWN_TOOL,
+        Outcome::Overloaded => &error::OVERLOADED,
+        _ => return None,
+    };
+    Some(Rejection::with(kind, failure.message.as_str()).problems(failure.problems.clone()))
+}

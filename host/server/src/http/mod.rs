@@ -1,0 +1,92 @@
+//! The HTTP API: one file a resource, and what they share.
+//!
+//! - [`health`], [`components`], [`call`], [`events`], [`grants`], [`credentials`],
+//!   [`receipts`], [`metrics`], [`docs`]: routes.
+//! - [`error`]: every refusal as data. [`json`], [`query`]: bodies and parameters.
+//! - [`auth`], [`observe`]: what every request passes.
+//! - [`openapi`], [`schema`]: the document of all this, made from the code.
+
+pub(crate) mod auth;
+pub(crate) mod call;
+pub(crate) mod components;
+pub(crate) mod credentials;
+pub(crate) mod docs;
+pub(crate) mod error;
+pub(crate) mod events;
+pub(crate) mod grants;
+pub(crate) mod health;
+pub(crate) mod json;
+pub(crate) mod metrics;
+pub(crate) mod observe;
+pub(crate) mod openapi;
+pub(crate) mod query;
+pub(crate) mod receipts;
+pub(crate) mod schema;
+
+use std::sync::Arc;
+
+use axum::{Router, middleware};
+use tower_http::catch_panic::CatchPanicLayer;
+use tracing::Instrument as _;
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use self::error::Rejection;
+use crate::app::App;
+
+/// What handlers get.
+pub(crate) type AppState = Arc<App>;
+
+/// All routes that the OpenAPI document describes.
+fn documented() -> OpenApiRouter<AppState> {
+    OpenApiRouter::with_openapi(openapi::frame())
+        .routes(routes!(health::health))
+        .routes(routes!(components::push, components::list))
+        .routes(routes!(components::get, components::delete))
+        .routes(routes!(components::activate))
+        .routes(routes!(components::diff))
+        .routes(routes!(call::call))
+        .routes(routes!(grants::create, grants::list))
+        .routes(routes!(grants::get, grants::revoke))
+        .routes(routes!(credentials::put, credentials::list))
+        .routes(routes!(credentials::delete))
+        .routes(routes!(receipts::list))
+        .routes(routes!(receipts::get))
+        .routes(routes!(metrics::metrics))
+}
+
+/// The whole API.
+pub(crate) fn router(app: AppState) -> Router {
+    let (router, document) = documented().split_for_parts();
+    router
+        .route("/v1/health", axum::routing::get(health::health))
+        .merge(docs::routes(&document))
+        .fallback(no_such_route)
+        .method_not_allowed_fallback(method_not_allowed)
+        .layer(CatchPanicLayer::custom(observe::panicked))
+        .layer(middleware::from_fn_with_state(
+            Arc::clone(&app),
+            auth::guard,
+        ))
+        .layer(middleware::from_fn_with_state(
+            Arc::clone(&app),
+            observe::observe,
+        ))
+        .with_state(app)
+}
+
+/// Runs a change to its end even where the client goes away meanwhile, so that what was stored
+/// and what is in memory never disagree.
+async fn unbroken<T: Send + 'static>(
+    change: impl Future<Output = Result<T, Rejection>> + Send + 'static,
+) -> Result<T, Rejection> {
+    let change = tokio::spawn(change.in_current_span());
+    change.await.map_err(|error| Rejection::host(&error))?
+}
+
+async fn no_such_route() -> Rejection {
+    Rejection::new(&error::NO_SUCH_ROUTE)
+}
+
+async fn method_not_allowed() -> Rejection {
+    Rejection::new(&error::METHOD_NOT_ALLOWED)
+}

@@ -1,0 +1,63 @@
+//! The OpenAPI document. Paths and shapes come from the handlers; here stands what is around
+//! them.
+
+use utoipa::openapi::{
+    ComponentsBuilder, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder,
+    security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme},
+};
+
+const DESCRIPTION: &str = "Runs tools of AI agents as WebAssembly components, each call in a fresh \
+    sandbox, with only what a person granted, and with a receipt.\n\nEvery error has the same shape: \
+    `error.code` is stable, `error.message` says what was wrong and what to do, `error.problems` \
+    names each place by a JSON Pointer.";
+
+/// The document without its paths.
+pub(crate) fn frame() -> OpenApi {
+    let info = InfoBuilder::new()
+        .title("Bulkhead")
+        .version(env!("CARGO_PKG_VERSION"))
+        .description(Some(DESCRIPTION))
+        .license(Some(
+            LicenseBuilder::new()
+                .name("Apache-2.0")
+                .identifier(Some("Apache-2.0"))
+                .build(),
+        ))
+        .build();
+    let token = HttpBuilder::new()
+        .scheme(HttpAuthScheme::Bearer)
+        .description(Some("needed where the server has an access token"))
+        .build();
+    let components = ComponentsBuilder::new()
+        .security_scheme("token", SecurityScheme::Http(token))
+        .build();
+    OpenApiBuilder::new()
+        .info(info)
+        .components(Some(components))
+        .security(Some([SecurityRequirement::new(
+            "token",
+            Vec::<String>::new(),
+        )]))
+        .build()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    /// `BLESS=1 cargo test -p bulkhead-server openapi` writes the file anew.
+    #[test]
+    fn the_openapi_document_is_the_golden_file() {
+        let (_, document) = crate::http::documented().split_for_parts();
+        let text = document.to_pretty_json().unwrap() + "\n";
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("openapi.json");
+        if std::env::var_os("BLESS").is_some() {
+            std::fs::write(&path, &text).unwrap();
+        }
+        let golden = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(
+            golden == text,
+            "the API changed: BLESS=1 cargo test -p bulkhead-server openapi"
+        );
+    }
+}

@@ -1,0 +1,7 @@
+//! The program `bulkhead`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    bulkhead_server::cli::main()
+}

@@ -1,0 +1,323 @@
+//! What a call of one tool needs, made once and shared by all its calls.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+    time::Instant,
+};
+
+use bulkhead_domain::Timestamp;
+use bulkhead_policy::{Capabilities, Limits};
+use bulkhead_sandbox::{Authority, Component, egress::Credential};
+use bulkhead_store::{ComponentFilter, ComponentStatus, Grant, GrantFilter, PAGE_MAX};
+
+use super::{Registry, credential, description, loaded};
+use crate::{
+    LimitsPatch,
+    http::error::{self, Rejection},
+};
+
+/// Plans at once. One tool has at most a few (its component is meant by name or digest); beyond
+/// it they are all forgotten and made again.
+const PLANS_MAX: usize = 10_000;
+
+/// What a call of one tool needs.
+pub(crate) struct Plan {
+    entry: Arc<loaded::Entry>,
+    pub(crate) component: Component,
+    pub(crate) tool: String,
+    pub(crate) authority: Arc<Authority>,
+    /// The defaults with the grants' limits in their place.
+    pub(crate) limits: Limits,
+    granted: Capabilities,
+    credentials: Vec<Credential>,
+    state_name: String,
+    /// When the first of its grants expires.
+    valid_until: Option<Timestamp>,
+    made: Instant,
+}
+
+/// All plans, and which components have a tool of some name.
+#[derive(Default)]
+pub(crate) struct Plans {
+    /// Changes whenever plans are forgotten.
+    generation: u64,
+    count: usize,
+    by_reference: HashMap<String, HashMap<String, Arc<Plan>>>,
+    tools: Option<Arc<ToolIndex>>,
+}
+
+/// Names of the components whose active version has a tool, by the tool's name.
+pub(crate) struct ToolIndex {
+    pub(crate) components: BTreeMap<String, Vec<String>>,
+    made: Instant,
+}
+
+impl Plan {
+    /// What the call may do where its caller passes on only a part.
+    pub(crate) fn narrowed(&self, narrowing: &Capabilities) -> Arc<Authority> {
+        let credentials = self.credentials.clone();
+        let narrowed = Authority::for_tool(
+            &self.component,
+            &self.tool,
+            &self.granted,
+            Some(narrowing),
+            credentials,
+            self.state_name.as_str(),
+        );
+        // None would mean that the tool is gone, which a plan rules out; then nothing is allowed.
+        narrowed.unwrap_or_else(Authority::none)
+    }
+}
+
+impl Registry {
+    /// The plan for a tool of the component that `reference` means.
+    pub(crate) async fn plan(&self, reference: &str, tool: &str) -> Result<Arc<Plan>, Rejection> {
+        let generation = {
+            let plans = self.plans.read();
+            let known = plans
+                .by_reference
+                .get(reference)
+                .and_then(|plans| plans.get(tool));
+            match known {
+                Some(plan) if self.is_current(plan) => {
+                    plan.entry.touch();
+                    return Ok(Arc::clone(plan));
+                }
+                _ => plans.generation,
+            }
+        };
+        let plan = Arc::new(self.make_plan(reference, tool).await?);
+        self.plans.write().keep(generation, reference, &plan);
+        Ok(plan)
+    }
+
+    /// Forgets every plan: something that they were made of has changed.
+    pub(crate) fn forget_plans(&self) {
+        let mut plans = self.plans.write();
+        let generation = plans.generation.wrapping_add(1);
+        *plans = Plans {
+            generation,
+            ..Plans::default()
+        };
+    }
+
+    fn is_current(&self, plan: &Plan) -> bool {
+        self.is_fresh(plan.made)
+            && plan
+                .valid_until
+                .is_none_or(|until| Timestamp::now() < until)
+    }
+
+    fn is_fresh(&self, made: Instant) -> bool {
+        self.max_age.is_none_or(|age| made.elapsed() < age)
+    }
+
+    async fn make_plan(&self, reference: &str, tool: &str) -> Result<Plan, Rejection> {
+        let made = Instant::now();
+        let record = self.find(reference).await?;
+        if record.status == ComponentStatus::Pending {
+            let message = format!(
+                "this version of {name} wishes for more than the active one did; see \
+                 GET /v1/components/{digest}/diff and agree with POST /v1/components/{digest}/activate",
+                name = record.name,
+                digest = record.digest,
+            );
+            return Err(Rejection::with(&error::CONSENT_REQUIRED, message));
+        }
+        let entry = self.load(record.digest).await?;
+        let component = entry
+            .component()
+            .ok_or_else(|| Rejection::new(&error::HOST_ERROR))?
+            .clone();
+        let wishes = component
+            .tool_wishes(tool)
+            .ok_or_else(|| unknown_tool(&component, tool))?;
+        let grants = self.grants_of(&record.name, tool).await?;
+        let allowed = Allowed::by(&grants)?;
+        let credentials = self
+            .credentials_of(&allowed.capabilities.limited_to(wishes))
+            .await?;
+        let state_name = format!("{}/{tool}", record.name);
+        let authority = Authority::for_tool(
+            &component,
+            tool,
+            &allowed.capabilities,
+            None,
+            credentials.clone(),
+            state_name.as_str(),
+        );
+        Ok(Plan {
+            authority: authority.ok_or_else(|| unknown_tool(&component, tool))?,
+            entry,
+            component,
+            tool: tool.to_owned(),
+            limits: allowed.limits.applied_to(&Limits::default()),
+            granted: allowed.capabilities,
+            credentials,
+            state_name,
+            valid_until: grants.iter().filter_map(|grant| grant.expires_at).min(),
+            made,
+        })
+    }
+
+    /// Grants that hold now, the oldest first.
+    async fn grants_of(&self, component: &str, tool: &str) -> Result<Vec<Grant>, Rejection> {
+        let mut filter = GrantFilter {
+            component: Some(component.to_owned()),
+            tool: Some(tool.to_owned()),
+            valid_at: Some(Timestamp::now()),
+            limit: Some(PAGE_MAX),
+            after: None,
+        };
+        let mut grants = Vec::new();
+        loop {
+            let page = self.store.grants(&filter).await?;
+            let is_last = page.len() < PAGE_MAX as usize;
+            filter.after = page.last().map(|grant| grant.id);
+            grants.extend(page);
+            if is_last {
+                grants.reverse();
+                return Ok(grants);
+            }
+        }
+    }
+
+    async fn credentials_of(&self, effective: &Capabilities) -> Result<Vec<Credential>, Rejection> {
+        let mut credentials = Vec::new();
+        for name in effective.credentials.union(&effective.reveal) {
+            // A grant may name a credential that nobody has stored yet.
+            if let Some(stored) = self.store.reveal_credential(name).await? {
+                credentials.push(credential::from_stored(&stored)?);
+            }
+        }
+        Ok(credentials)
+    }
+
+    /// Which active components have which tools.
+    pub(crate) async fn tool_index(&self) -> Result<Arc<ToolIndex>, Rejection> {
+        let generation = {
+            let plans = self.plans.read();
+            match &plans.tools {
+                Some(index) if self.is_fresh(index.made) => return Ok(Arc::clone(index)),
+                _ => plans.generation,
+            }
+        };
+        let index = Arc::new(self.make_tool_index().await?);
+        let mut plans = self.plans.write();
+        if plans.generation == generation {
+            plans.tools = Some(Arc::clone(&index));
+        }
+        Ok(index)
+    }
+
+    async fn make_tool_index(&self) -> Result<ToolIndex, Rejection> {
+        let made = Instant::now();
+        let status = Some(ComponentStatus::Active);
+        let mut filter = ComponentFilter {
+            status,
+            limit: Some(PAGE_MAX),
+            ..ComponentFilter::default()
+        };
+        let mut components = BTreeMap::<_, Vec<String>>::new();
+        loop {
+            let page = self.store.components(&filter).await?;
+            for record in &page {
+                for tool in description(record)?.tools {
+                    components
+                        .entry(tool.info.name)
+                        .or_default()
+                        .push(record.name.clone());
+                }
+            }
+            if page.len() < PAGE_MAX as usize {
+                return Ok(ToolIndex { components, made });
+            }
+            filter.after = page.last().map(|record| record.digest);
+        }
+    }
+}
+
+impl Plans {
+    /// Keeps a plan, unless what it was made of changed meanwhile.
+    fn keep(&mut self, generation: u64, reference: &str, plan: &Arc<Plan>) {
+        if self.generation != generation {
+            return;
+        }
+        if self.count >= PLANS_MAX {
+            self.by_reference.clear();
+            self.count = 0;
+        }
+        let tools = self.by_reference.entry(reference.to_owned()).or_default();
+        if tools.insert(plan.tool.clone(), Arc::clone(plan)).is_none() {
+            self.count += 1;
+        }
+    }
+}
+
+/// What several grants allow together.
+struct Allowed {
+    capabilities: Capabilities,
+    limits: LimitsPatch,
+}
+
+impl Allowed {
+    fn by(grants: &[Grant]) -> Result<Self, Rejection> {
+        let mut allowed = Self {
+            capabilities: Capabilities::default(),
+            limits: LimitsPatch::default(),
+        };
+        for grant in grants {
+            let failed = |error: serde_json::Error| Rejection::host(&error);
+            let more: Capabilities =
+                serde::Deserialize::deserialize(&grant.capabilities).map_err(failed)?;
+            allowed.capabilities.union(&more);
+            if let Some(limits) = &grant.limits {
+                let limits: LimitsPatch =
+                    serde::Deserialize::deserialize(limits).map_err(failed)?;
+                allowed.limits = allowed.limits.or_larger(&limits);
+            }
+        }
+        Ok(allowed)
+    }
+}
+
+/// Which names there are helps a model to repair its call.
+fn unknown_tool(component: &Component, tool: &str) -> Rejection {
+    const NAMES_MAX: usize = 20;
+    let names: Vec<_> = component
+        .tools()
+        .map(|(info, _)| info.name.as_str())
+        .take(NAMES_MAX)
+        .collect();
+    let message = format!(
+        "the component has no tool {tool:?}; it has {}",
+        names.join(", ")
+    );
+    Rejection::with(&error::UNKNOWN_TOOL, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn grants_add_up_and_the_larger_limit_counts() {
+        let grant = |capabilities, limits| Grant {
+            limits: Some(limits),
+            ..Grant::new("c", capabilities)
+        };
+        let allowed = Allowed::by(&[
+            grant(json!({"state": true}), json!({"fuel": 5})),
+            grant(json!({"env": ["A"]}), json!({"fuel": 3, "timeout_ms": 9})),
+        ]);
+        let allowed = allowed.unwrap_or_else(|_| panic!("both are well-formed"));
+        assert!(allowed.capabilities.state && allowed.capabilities.env.contains("A"));
+        assert_eq!(
+            (allowed.limits.fuel, allowed.limits.timeout_ms),
+            (Some(5), Some(9))
+        );
+    }
+}

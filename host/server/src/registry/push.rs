@@ -1,0 +1,107 @@
+//! Pushing a version: installing it, comparing it with the active one, asking for consent.
+
+use std::sync::Arc;
+
+use bulkhead_domain::Digest;
+use bulkhead_sandbox::InstallError;
+use bulkhead_store::{ComponentFilter, ComponentRecord, ComponentStatus, NewComponent, StoreError};
+use bytes::Bytes;
+
+use super::{Registry, check_name, description::Description, difference::Difference};
+use crate::http::error::{self, Rejection};
+
+/// A version that was pushed.
+pub(crate) struct Pushed {
+    pub(crate) record: ComponentRecord,
+    pub(crate) description: Description,
+    /// Against the version that was active before.
+    pub(crate) difference: Difference,
+    /// Whether these bytes were not stored before.
+    pub(crate) is_new: bool,
+}
+
+impl Registry {
+    /// Installs a version of `name`. It becomes the active one if it is the first, or if no
+    /// tool of it wishes for more than the active version's tool of its name; otherwise it
+    /// waits for a person.
+    pub(crate) async fn push(&self, name: Option<&str>, bytes: Bytes) -> Result<Pushed, Rejection> {
+        let (bytes, digest) = hash(bytes).await?;
+        let known = self.store.component(&digest).await?;
+        let name = match (name, &known) {
+            (Some(name), Some(known)) if known.name != name => {
+                return Err(StoreError::OtherName {
+                    name: known.name.clone(),
+                }
+                .into());
+            }
+            (Some(name), _) => name.to_owned(),
+            (None, Some(known)) => known.name.clone(),
+            (None, None) => {
+                let message =
+                    "name the component with ?name=NAME: these bytes are not known here yet";
+                return Err(Rejection::with(&error::INVALID_PARAMETER, message));
+            }
+        };
+        check_name(&name)?;
+        let component = self.sandbox.install(Arc::<[u8]>::from(&bytes[..])).await;
+        self.metrics
+            .installed(component.as_ref().map_or_else(InstallError::code, |_| "ok"));
+        let component = component?;
+        let description = Description::from(&component);
+
+        let _changing = self.changing.lock().await;
+        let difference = self.against_active(&name, &digest, &description).await?;
+        let status = self.status_for(&name, &difference).await?;
+        let document =
+            serde_json::to_value(&description).map_err(|error| Rejection::host(&error))?;
+        let new = NewComponent {
+            name,
+            digest,
+            bytes: bytes.into(),
+            description: document,
+        };
+        let record = self.store.put_component(new, status).await?;
+        self.loaded.insert(component);
+        self.forget_plans();
+        tracing::info!(name = record.name, %digest, status = record.status.as_str(), "a component was pushed");
+        Ok(Pushed {
+            record,
+            description,
+            difference,
+            is_new: known.is_none(),
+        })
+    }
+
+    /// Active, unless a person has to agree. A name whose active version was deleted has grants
+    /// still, so that whatever follows needs consent to every wish; a new name has nothing that
+    /// could be misused.
+    async fn status_for(
+        &self,
+        name: &str,
+        difference: &Difference,
+    ) -> Result<ComponentStatus, Rejection> {
+        if !difference.wider {
+            return Ok(ComponentStatus::Active);
+        }
+        let filter = ComponentFilter {
+            name: Some(name.to_owned()),
+            limit: Some(1),
+            ..Default::default()
+        };
+        let is_first = self.store.components(&filter).await?.is_empty();
+        Ok(if is_first {
+            ComponentStatus::Active
+        } else {
+            ComponentStatus::Pending
+        })
+    }
+}
+
+/// Hashing megabytes would hold up everything else on this thread.
+async fn hash(bytes: Bytes) -> Result<(Bytes, Digest), Rejection> {
+    let hashed = tokio::task::spawn_blocking(move || {
+        let digest = Digest::of(&bytes);
+        (bytes, digest)
+    });
+    hashed.await.map_err(|error| Rejection::host(&error))
+}

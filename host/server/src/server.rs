@@ -1,0 +1,249 @@
+//! A server: everything opened in order, and closed in the reverse one.
+
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use bulkhead_sandbox::{CacheKey, CacheKeyError, Sandbox, SetupError};
+use bulkhead_store::{InstallationKey, KeyError, ReceiptWriter, Store, StoreError};
+use tokio::{net::TcpListener, task::JoinHandle};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    Config,
+    app::App,
+    calls::Calls,
+    http::{self, auth::Access, observe::RequestIds},
+    listener::Connections,
+    metrics::Metrics,
+    registry::{Registry, state::StoredState},
+};
+
+/// The server did not start. Nothing is left running.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// Other machines could reach it and nobody would have to show a token.
+    #[error(
+        "{0} is no loopback address, so that other machines could use this server; set an access \
+         token (BULKHEAD_TOKEN) or listen on 127.0.0.1"
+    )]
+    TokenRequired(SocketAddr),
+    /// The data folder can't be made or is not private.
+    #[error("the data folder {} cannot be used", path.display())]
+    DataDir {
+        /// The folder.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The installation key can't be had.
+    #[error("the installation key cannot be used")]
+    Key(#[from] KeyError),
+    /// The key of the cache can't be had.
+    #[error("the key of the compiled components cannot be used")]
+    CacheKey(#[from] CacheKeyError),
+    /// The database can't be opened.
+    #[error("the database cannot be opened")]
+    Store(#[from] StoreError),
+    /// The sandbox can't be set up.
+    #[error("the sandbox cannot be set up")]
+    Sandbox(#[from] SetupError),
+    /// The address can't be listened on.
+    #[error("cannot listen on {addr}")]
+    Listen {
+        /// The address.
+        addr: SocketAddr,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+}
+
+/// The server's task ended by a defect; the log has the cause.
+#[derive(Debug, thiserror::Error)]
+#[error("the server's task failed")]
+pub struct ServeError(#[from] tokio::task::JoinError);
+
+/// A running server. Dropping it shuts it down in the background.
+pub struct Server {
+    addr: SocketAddr,
+    handle: Handle,
+    task: JoinHandle<()>,
+}
+
+/// Shuts a server down from elsewhere. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Handle(CancellationToken);
+
+impl Handle {
+    /// Begins to shut the server down; [`Server::wait`] ends when that is done.
+    pub fn shutdown(&self) {
+        self.0.cancel();
+    }
+}
+
+impl Server {
+    /// Starts a server. It answers when this returns; components are loaded when they are
+    /// called, and missing built-in tools are installed in the background.
+    pub async fn start(config: Config) -> Result<Self, StartError> {
+        if config.token.is_none() && !config.listen.ip().to_canonical().is_loopback() {
+            return Err(StartError::TokenRequired(config.listen));
+        }
+        make_private(&config.data_dir).map_err(|source| StartError::DataDir {
+            path: config.data_dir.clone(),
+            source,
+        })?;
+        let listen_error = |source| StartError::Listen {
+            addr: config.listen,
+            source,
+        };
+        let listener = TcpListener::bind(config.listen)
+            .await
+            .map_err(listen_error)?;
+        let addr = listener.local_addr().map_err(listen_error)?;
+        let app = open(&config).await?;
+        let connections = Connections::new(config.max_connections);
+        let handle = Handle(CancellationToken::new());
+        let running = Running {
+            app,
+            connections,
+            stop: handle.0.clone(),
+            config,
+        };
+        tracing::info!(%addr, version = env!("CARGO_PKG_VERSION"), "listening");
+        let task = tokio::spawn(running.run(listener));
+        Ok(Self { addr, handle, task })
+    }
+
+    /// The address that it listens on.
+    pub fn addr(&self) -> SocketAddr {
+        self.addr
+    }
+
+    /// Its URL, without a slash at the end.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.addr)
+    }
+
+    /// What shuts it down from elsewhere.
+    pub fn handle(&self) -> Handle {
+        self.handle.clone()
+    }
+
+    /// Waits until it has shut down.
+    pub async fn wait(mut self) -> Result<(), ServeError> {
+        Ok((&mut self.task).await?)
+    }
+
+    /// Shuts it down: accepts nothing more, gives running calls the configured grace, cancels
+    /// those that are left, stores every receipt and closes the database.
+    pub async fn shutdown(self) -> Result<(), ServeError> {
+        self.handle.shutdown();
+        self.wait().await
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.handle.shutdown();
+    }
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Server")
+            .field("addr", &self.addr)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The folder holds keys and the database.
+fn make_private(folder: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+async fn open(config: &Config) -> Result<Arc<App>, StartError> {
+    let key = match &config.key {
+        Some(hex) => InstallationKey::from_hex(hex)?,
+        None => InstallationKey::load_or_create(&config.data_dir.join("installation.key"))?,
+    };
+    let mut settings = config.sandbox.clone();
+    settings.cache_key = Some(CacheKey::load_or_create(
+        &config.data_dir.join("cache.key"),
+    )?);
+    settings.cache_dir = Some(config.data_dir.join("cache"));
+    let egress = bulkhead_egress::Egress::new(config.egress.clone()).map_err(SetupError::from)?;
+    // Both take milliseconds and neither needs the other.
+    let sandbox = tokio::task::spawn_blocking(move || Sandbox::with_egress(settings, egress));
+    let url = config.database();
+    let store = Store::open(&url, key).await?;
+    let sandbox = match sandbox.await {
+        Ok(Ok(sandbox)) => sandbox,
+        Ok(Err(error)) => {
+            store.close().await;
+            return Err(error.into());
+        }
+        Err(panic) => std::panic::resume_unwind(panic.into_panic()),
+    };
+    let metrics = Arc::new(Metrics::new());
+    let shared = url.starts_with("postgres");
+    let registry = Registry::new(sandbox.clone(), store.clone(), Arc::clone(&metrics), shared);
+    Ok(Arc::new(App {
+        access: Access::new(config.token.as_deref()),
+        receipts: ReceiptWriter::start(store.clone()),
+        state: Arc::new(StoredState(store.clone())),
+        env: Arc::new(config.env.clone()),
+        calls: Calls::new(),
+        ids: RequestIds::new(),
+        sandbox,
+        store,
+        registry,
+        metrics,
+    }))
+}
+
+/// The parts of the server's task.
+struct Running {
+    app: Arc<App>,
+    connections: Connections,
+    stop: CancellationToken,
+    config: Config,
+}
+
+impl Running {
+    async fn run(self, listener: TcpListener) {
+        let router = http::router(Arc::clone(&self.app));
+        let builtins = self.config.builtin_tools.then(|| {
+            let (app, stop) = (Arc::clone(&self.app), self.stop.clone());
+            tokio::spawn(async move { app.registry.push_builtins(stop).await })
+        });
+        tokio::select! {
+            () = self.connections.accept(listener, router) => {}
+            () = self.stop.cancelled() => {}
+        }
+        self.connections.stop();
+        tracing::info!("shutting down");
+        self.app.calls.finish(self.config.grace).await;
+        self.connections.close().await;
+        // What a last request has started meanwhile.
+        self.app.calls.finish(Duration::ZERO).await;
+        if let Some(Err(error)) = match builtins {
+            Some(task) => Some(task.await),
+            None => None,
+        } {
+            tracing::error!(%error, "installing the built-in tools failed");
+        }
+        self.app.receipts.close().await;
+        self.app.store.close().await;
+        tracing::info!("shut down");
+    }
+}

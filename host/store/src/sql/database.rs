@@ -1,0 +1,263 @@
+//! The pools of either driver.
+
+use std::{
+    path::Path,
+    str::FromStr as _,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use sqlx::{
+    PgPool, SqlitePool,
+    postgres::{PgConnectOptions, PgPoolOptions},
+    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
+};
+
+use super::{Row, Statement, Transaction, transaction::SqliteTransaction};
+use crate::{Result, StoreError};
+
+/// How long SQLite waits for another process that writes. Within this process writers queue
+/// for the one connection instead.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// Each is a thread with a page cache of up to 2 MB. More than a few gain nothing: reads are
+/// short, and they wait for a free one.
+const SQLITE_READERS: u32 = 4;
+/// The log of changes shrinks back to this after a burst; otherwise it keeps its largest size.
+const SQLITE_LOG_BYTES: &str = "67108864";
+/// Well below Postgres' default of 100, so that several servers share one database.
+const POSTGRES_CONNECTIONS: u32 = 16;
+/// How long a call waits for a connection before it is told that the database is unavailable.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(10);
+/// What SQLite's pages measure unless a database was made with another size.
+const SQLITE_PAGE_BYTES: u64 = 4096;
+
+/// What must happen to a commit before it is acknowledged. Postgres always does its own.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Durability {
+    /// It survives a crash of this process; a loss of power may take the last ones.
+    Process,
+    /// It survives a loss of power.
+    Power,
+}
+
+/// What may differ from one database to another.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Options {
+    /// The size beyond which a SQLite database refuses to grow ([`StoreError::Full`]).
+    /// Postgres has quotas of its own.
+    pub sqlite_max_bytes: Option<u64>,
+}
+
+pub(crate) enum Database {
+    Sqlite(SqliteDatabase),
+    Postgres(PgPool),
+}
+
+pub(crate) struct SqliteDatabase {
+    /// One connection: SQLite has one writer, and waiting here is fair and takes no timer.
+    writer: SqlitePool,
+    /// The same pool for a database in memory, which is the property of its connection.
+    readers: SqlitePool,
+    /// Whether the writer's connection may be inside a transaction. Set by whoever begins
+    /// one, cleared by its commit or by the pool's rollback.
+    open: Arc<AtomicBool>,
+    /// Whether the writer's connection may be set to [`Durability::Power`].
+    full_sync: AtomicBool,
+}
+
+impl Database {
+    pub(crate) async fn connect(url: &str, options: &Options) -> Result<Self> {
+        let scheme = url.split(':').next().unwrap_or_default();
+        match scheme {
+            "sqlite" => Ok(Self::Sqlite(SqliteDatabase::connect(url, options).await?)),
+            "postgres" | "postgresql" => Ok(Self::Postgres(connect_postgres(url).await?)),
+            _ => Err(StoreError::Url(None)),
+        }
+    }
+
+    /// All rows of a query, outside any transaction.
+    pub(crate) async fn all(&self, statement: Statement) -> Result<Vec<Row>> {
+        match self {
+            Self::Sqlite(database) => {
+                let rows = statement.sqlite().fetch_all(&database.readers).await?;
+                Ok(rows.into_iter().map(Row::Sqlite).collect())
+            }
+            Self::Postgres(pool) => {
+                let rows = statement.postgres().fetch_all(pool).await?;
+                Ok(rows.into_iter().map(Row::Postgres).collect())
+            }
+        }
+    }
+
+    /// The row of a query that gives one at most.
+    pub(crate) async fn optional(&self, statement: Statement) -> Result<Option<Row>> {
+        Ok(self.all(statement).await?.pop())
+    }
+
+    pub(crate) async fn begin(&self, durability: Durability) -> Result<Transaction> {
+        match self {
+            Self::Sqlite(database) => database.begin(durability).await.map(Transaction::Sqlite),
+            Self::Postgres(pool) => Ok(Transaction::Postgres(pool.begin().await?)),
+        }
+    }
+
+    /// Waits for what runs, then closes every connection.
+    pub(crate) async fn close(&self) {
+        match self {
+            Self::Sqlite(database) => {
+                // The last connection to close folds the log into the database: the writer's.
+                database.readers.close().await;
+                database.writer.close().await;
+            }
+            Self::Postgres(pool) => pool.close().await,
+        }
+    }
+}
+
+impl SqliteDatabase {
+    async fn connect(url: &str, options: &Options) -> Result<Self> {
+        let parsed = SqliteConnectOptions::from_str(url)?;
+        let in_memory = url.contains(":memory:") || url.contains("mode=memory");
+        if !in_memory {
+            create_private(parsed.get_filename()).map_err(sqlx::Error::Io)?;
+        }
+        let mut connect = parsed
+            .create_if_missing(true)
+            .foreign_keys(true)
+            .busy_timeout(BUSY_TIMEOUT)
+            .synchronous(SqliteSynchronous::Normal)
+            .pragma("journal_size_limit", SQLITE_LOG_BYTES)
+            .pragma("temp_store", "memory");
+        if !in_memory {
+            connect = connect.journal_mode(SqliteJournalMode::Wal);
+        }
+        let reader = connect.clone().pragma("query_only", "1");
+        if let Some(bytes) = options.sqlite_max_bytes {
+            let pages = (bytes / SQLITE_PAGE_BYTES).max(1);
+            connect = connect.pragma("max_page_count", pages.to_string());
+        }
+        let open = Arc::new(AtomicBool::new(false));
+        let writer = writer_pool(Arc::clone(&open)).connect_with(connect).await?;
+        let readers = if in_memory {
+            writer.clone()
+        } else {
+            pool_options(SQLITE_READERS).connect_lazy_with(reader)
+        };
+        Ok(Self {
+            writer,
+            readers,
+            open,
+            full_sync: AtomicBool::new(false),
+        })
+    }
+
+    async fn begin(&self, durability: Durability) -> Result<SqliteTransaction> {
+        let mut connection = self.writer.acquire().await?;
+        // The setting belongs to the connection. The flag says "full" whenever it may be, and
+        // "full" is set anew each time, so a replaced connection is never taken for a full one.
+        // Not by a prepared statement: this PRAGMA acts while it is prepared, not when it runs.
+        if durability == Durability::Power {
+            self.full_sync.store(true, Ordering::Release);
+            sqlx::raw_sql("PRAGMA synchronous = FULL")
+                .execute(&mut *connection)
+                .await?;
+        } else if self.full_sync.load(Ordering::Acquire) {
+            sqlx::raw_sql("PRAGMA synchronous = NORMAL")
+                .execute(&mut *connection)
+                .await?;
+            self.full_sync.store(false, Ordering::Release);
+        }
+        SqliteTransaction::begin(connection, Arc::clone(&self.open)).await
+    }
+}
+
+/// Connections are kept for good and not probed: nothing but this process can break them.
+fn pool_options(connections: u32) -> SqlitePoolOptions {
+    SqlitePoolOptions::new()
+        .max_connections(connections)
+        .acquire_timeout(ACQUIRE_TIMEOUT)
+        .test_before_acquire(false)
+        .idle_timeout(None)
+        .max_lifetime(None)
+}
+
+fn writer_pool(open: Arc<AtomicBool>) -> SqlitePoolOptions {
+    pool_options(1).after_release(move |connection, _| {
+        let open = Arc::clone(&open);
+        Box::pin(async move {
+            if open.load(Ordering::Acquire) {
+                // An error says that SQLite has already ended the transaction by itself.
+                let rolled_back = Statement::new("ROLLBACK")
+                    .sqlite()
+                    .execute(&mut *connection)
+                    .await;
+                if let Err(error) = rolled_back {
+                    tracing::debug!(%error, "the transaction had ended before its rollback");
+                }
+                open.store(false, Ordering::Release);
+            }
+            Ok(true)
+        })
+    })
+}
+
+async fn connect_postgres(url: &str) -> Result<PgPool> {
+    let connect = PgConnectOptions::from_str(url)?.application_name("bulkhead");
+    let pool = PgPoolOptions::new()
+        .max_connections(POSTGRES_CONNECTIONS)
+        .acquire_timeout(ACQUIRE_TIMEOUT)
+        .connect_with(connect)
+        .await?;
+    Ok(pool)
+}
+
+/// Makes the file for its owner alone; SQLite gives its log the same mode.
+fn create_private(path: &Path) -> std::io::Result<()> {
+    if let Some(folder) = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+    {
+        std::fs::create_dir_all(folder)?;
+    }
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn each_commit_is_synced_as_its_transaction_asked() {
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}/test.db", folder.path().display());
+        let database = Database::connect(&url, &Options::default()).await.unwrap();
+        let (normal, full) = (1, 2);
+        for (durability, expected) in [
+            (Durability::Process, normal),
+            (Durability::Power, full),
+            (Durability::Process, normal),
+            (Durability::Power, full),
+            (Durability::Power, full),
+            (Durability::Process, normal),
+        ] {
+            let mut transaction = database.begin(durability).await.unwrap();
+            // Read without a prepared statement, for the same reason as it is set.
+            let Transaction::Sqlite(sqlite) = &mut transaction else {
+                panic!("not SQLite")
+            };
+            assert_eq!(sqlite.synchronous().await, expected);
+            transaction.commit().await.unwrap();
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! The two drivers behind one set of statements.
+//!
+//! - [`statement`]: a statement's text with `$n` placeholders, and its typed values.
+//! - [`row`]: reads a row of either driver.
+//! - [`database`]: the pools, reading, and the start of a transaction.
+//! - [`transaction`]: writing.
+//! - [`migration`]: the schema and its versions.
+
+mod database;
+mod migration;
+mod row;
+mod statement;
+mod transaction;
+
+pub use database::Options;
+pub(crate) use database::{Database, Durability};
+pub(crate) use row::Row;
+pub(crate) use statement::Statement;
+pub(crate) use transaction::Transaction;

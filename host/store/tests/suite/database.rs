@@ -1,0 +1,168 @@
+use bulkhead_domain::Digest;
+use bulkhead_store::{
+    ComponentFilter, ComponentStatus, InstallationKey, NewComponent, StateNamespace, Store,
+    StoreError, testing::Kind,
+};
+use serde_json::json;
+
+use super::raw;
+
+fn component(bytes: &[u8]) -> NewComponent {
+    NewComponent {
+        name: "a".to_owned(),
+        digest: Digest::of(bytes),
+        bytes: bytes.to_owned(),
+        description: json!({}),
+    }
+}
+
+on_both! {
+    async fn a_database_is_migrated_once_and_keeps_what_it_holds(database) {
+        let store = database.open().await;
+        store.put_component(component(b"1"), ComponentStatus::Active).await.unwrap();
+        store.close().await;
+        let store = database.open().await;
+        assert_eq!(store.components(&ComponentFilter::default()).await.unwrap().len(), 1);
+        let versions = "SELECT COUNT(*) FROM schema_versions";
+        assert_eq!(raw::number(&database, versions).await, 1);
+    }
+
+    async fn many_that_open_a_new_database_at_once_all_succeed(database) {
+        let mut tasks = tokio::task::JoinSet::new();
+        for _ in 0..6 {
+            let (url, key) = (database.url().to_owned(), database.key());
+            tasks.spawn(async move { Store::open(&url, key).await });
+        }
+        while let Some(opened) = tasks.join_next().await {
+            opened.unwrap().unwrap().ping().await.unwrap();
+        }
+    }
+
+    async fn a_database_of_a_newer_release_is_refused_and_not_changed(database) {
+        database.open().await.close().await;
+        raw::script(&database, "INSERT INTO schema_versions VALUES (9000, 0)").await;
+        let error = Store::open(database.url(), database.key()).await.unwrap_err();
+        assert!(matches!(error, StoreError::NewerDatabase { found: 9000, known: 1 }), "{error:?}");
+        assert!(error.to_string().contains("9000"));
+        raw::script(&database, "DELETE FROM schema_versions WHERE version = 9000").await;
+        database.open().await.ping().await.unwrap();
+    }
+
+    async fn a_closed_store_says_that_it_is_unavailable(database) {
+        let store = database.open().await;
+        store.ping().await.unwrap();
+        store.close().await;
+        let error = store.ping().await.unwrap_err();
+        assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");
+    }
+
+    async fn writers_that_are_cut_off_do_not_block_those_that_follow(database) {
+        let store = database.open().await;
+        let space = StateNamespace::new("tool", None);
+        for micros in 0..60 {
+            let key = micros.to_string();
+            let put = store.state_put(&space, &key, vec![0; 100], None);
+            tokio::time::timeout(std::time::Duration::from_micros(micros * 20), put).await.ok();
+        }
+        store.state_put(&space, "last", vec![], None).await.unwrap();
+        let keys = store.state_keys(&space, "", 1000).await.unwrap();
+        let held = raw::number(&database, "SELECT entries FROM state_namespaces").await;
+        assert_eq!(keys.len() as i64, held, "an entry and its count are one transaction");
+    }
+
+    async fn two_stores_share_one_database(database) {
+        let first = database.open().await;
+        let second = database.open().await;
+        let space = StateNamespace::new("tool", None);
+        let version = first.state_put(&space, "k", b"1".to_vec(), None).await.unwrap();
+        let version = second.state_put(&space, "k", b"2".to_vec(), Some(version)).await.unwrap();
+        let entry = first.state_get(&space, "k").await.unwrap().unwrap();
+        assert_eq!((entry.value, entry.version), (b"2".to_vec(), version));
+    }
+}
+
+#[tokio::test]
+async fn a_database_in_memory_works_and_is_not_shared() {
+    let open = || Store::open("sqlite::memory:", InstallationKey::generate().unwrap());
+    let (first, second) = (open().await.unwrap(), open().await.unwrap());
+    first
+        .put_component(component(b"1"), ComponentStatus::Active)
+        .await
+        .unwrap();
+    assert_eq!(
+        first
+            .components(&ComponentFilter::default())
+            .await
+            .unwrap()
+            .len(),
+        1
+    );
+    assert!(
+        second
+            .components(&ComponentFilter::default())
+            .await
+            .unwrap()
+            .is_empty()
+    );
+}
+
+#[tokio::test]
+async fn unusable_urls_are_refused_without_repeating_them() {
+    for url in [
+        "",
+        "mysql://u:hunter2@h/d",
+        "/tmp/x",
+        "postgres://u:hunter2@h:x/d",
+    ] {
+        let error = Store::open(url, InstallationKey::generate().unwrap())
+            .await
+            .unwrap_err();
+        assert!(matches!(error, StoreError::Url(_)), "{url}: {error:?}");
+        assert!(!format!("{error} {error:?}").contains("hunter2"));
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_is_unavailable() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    drop(listener);
+    let url = format!("postgres://u@127.0.0.1:{port}/d");
+    let error = Store::open(&url, InstallationKey::generate().unwrap())
+        .await
+        .unwrap_err();
+    assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_file_that_is_no_database_is_refused_and_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("notes.txt");
+    let text = "This is not a database. ".repeat(100);
+    std::fs::write(&path, &text).unwrap();
+    let url = format!("sqlite://{}", path.display());
+    let error = Store::open(&url, InstallationKey::generate().unwrap())
+        .await
+        .unwrap_err();
+    assert!(matches!(error, StoreError::Corrupt { .. }), "{error:?}");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn the_file_of_a_database_is_its_owners_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let database = bulkhead_store::testing::TestDatabase::create(Kind::Sqlite)
+        .await
+        .unwrap();
+    let store = database.open().await;
+    store
+        .put_component(component(b"1"), ComponentStatus::Active)
+        .await
+        .unwrap();
+    for file in std::fs::read_dir(database.folder().unwrap()).unwrap() {
+        let file = file.unwrap();
+        let mode = file.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode, 0o600, "{}", file.path().display());
+    }
+}

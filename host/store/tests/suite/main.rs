@@ -1,0 +1,36 @@
+//! One suite, run on SQLite and on Postgres.
+
+/// Each test runs twice, on a fresh database each time, as `sqlite::name` and `postgres::name`.
+macro_rules! on_both {
+    ($($(#[$attribute:meta])* async fn $name:ident($database:ident) $body:block)*) => {
+        $(async fn $name($database: bulkhead_store::testing::TestDatabase) $body)*
+
+        mod sqlite {
+            $($(#[$attribute])* #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $name() {
+                use bulkhead_store::testing::{Kind, TestDatabase};
+                super::$name(TestDatabase::create(Kind::Sqlite).await.unwrap()).await;
+            })*
+        }
+
+        mod postgres {
+            $($(#[$attribute])* #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $name() {
+                use bulkhead_store::testing::{Kind, TestDatabase};
+                if let Some(database) = TestDatabase::create(Kind::Postgres).await {
+                    super::$name(database).await;
+                }
+            })*
+        }
+    };
+}
+
+mod component;
+mod credential;
+mod database;
+mod full;
+mod grant;
+mod raw;
+mod receipt;
+mod receipt_writer;
+mod state;

@@ -1,0 +1,116 @@
+//! What describes the server: health, OpenAPI, its page, metrics.
+
+use serde_json::json;
+
+use crate::support::TestServer;
+
+#[tokio::test]
+async fn health_says_version_and_ok() {
+    let server = TestServer::start().await;
+    for path in ["/v1/health", "/v1/health/"] {
+        let health = server.get(path).await;
+        assert_eq!(
+            health.body,
+            json!({ "version": env!("CARGO_PKG_VERSION"), "status": "ok" })
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_document_describes_every_route_of_the_api() {
+    let server = TestServer::start().await;
+    let document = server.get("/openapi.json").await;
+    assert_eq!(
+        document.headers["content-type"],
+        "application/json; charset=utf-8"
+    );
+    let paths = document.body["paths"].as_object().unwrap();
+    for (path, methods) in [
+        ("/v1/health/", &["get"][..]),
+        ("/v1/components", &["get", "post"]),
+        ("/v1/components/{ref}", &["get", "delete"]),
+        ("/v1/components/{ref}/activate", &["post"]),
+        ("/v1/components/{ref}/diff", &["get"]),
+        ("/v1/components/{ref}/tools/{tool}/call", &["post"]),
+        ("/v1/grants", &["get", "post"]),
+        ("/v1/grants/{id}", &["get", "delete"]),
+        ("/v1/credentials", &["get", "post"]),
+        ("/v1/credentials/{name}", &["delete"]),
+        ("/v1/receipts", &["get"]),
+        ("/v1/receipts/{id}", &["get"]),
+        ("/metrics", &["get"]),
+    ] {
+        for method in methods {
+            assert!(paths[path].get(method).is_some(), "{method} {path}");
+        }
+    }
+    // Every reference leads somewhere.
+    let text = &document.text;
+    let schemas = &document.body["components"]["schemas"];
+    for reference in text.split("\"#/components/schemas/").skip(1) {
+        let name = reference.split('"').next().unwrap();
+        assert!(schemas.get(name).is_some(), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn the_page_loads_nothing_from_elsewhere() {
+    let server = TestServer::start().await;
+    for (path, media_type) in [
+        ("/docs", "text/html"),
+        ("/docs/docs.js", "text/javascript"),
+        ("/docs/docs.css", "text/css"),
+    ] {
+        let file = server.get(path).await;
+        assert_eq!(file.status, 200);
+        assert!(
+            file.headers["content-type"]
+                .to_str()
+                .unwrap()
+                .starts_with(media_type)
+        );
+        let policy = file.headers["content-security-policy"].to_str().unwrap();
+        assert!(
+            policy.starts_with("default-src 'none'") && !policy.contains("unsafe"),
+            "{policy}"
+        );
+        assert!(
+            !file.text.contains("https://") && !file.text.contains("http://"),
+            "{path}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn metrics_count_calls_requests_and_installs_without_names_of_tools() {
+    let server = TestServer::start().await.with_friendly().await;
+    for _ in 0..3 {
+        server
+            .call("friendly/add", json!({ "left": 1, "right": 1 }))
+            .await;
+    }
+    server.call("friendly/counter", json!({})).await;
+    server.push("bad", b"nonsense".to_vec()).await;
+    server.get("/nowhere/at/all").await;
+    let text = server.get("/metrics").await.text;
+    for line in [
+        r#"bulkhead_calls_total{outcome="ok"} 3"#,
+        r#"bulkhead_calls_total{outcome="denied"} 1"#,
+        r#"bulkhead_installs_total{result="ok"} 1"#,
+        r#"bulkhead_installs_total{result="not_a_component"} 1"#,
+        r#"bulkhead_http_requests_total{method="GET",route="unmatched",status="404"} 1"#,
+        r#"bulkhead_http_requests_total{method="POST",route="/v1/components/{ref}/tools/{tool}/call",status="200"} 4"#,
+        "bulkhead_call_wall_seconds_count 4",
+        "bulkhead_call_queue_seconds_count 4",
+        "bulkhead_slots 8",
+        "bulkhead_slots_in_use 0",
+        "bulkhead_calls_waiting 0",
+    ] {
+        assert!(text.lines().any(|found| found == line), "{line}\n{text}");
+    }
+    assert!(text.contains("bulkhead_call_fuel_total "));
+    assert!(
+        !text.contains("friendly") && !text.contains("nowhere"),
+        "{text}"
+    );
+}

@@ -1,0 +1,15 @@
+//! The real server, on a free port of loopback, spoken to over HTTP: a file a resource, as in
+//! the server's own `http/`.
+#![allow(clippy::unwrap_used, reason = "in a test the panic is the report")]
+
+mod access;
+mod bad_input;
+mod calls;
+mod components;
+mod credentials;
+mod documents;
+mod grants;
+mod lifecycle;
+mod receipts;
+mod streaming;
+mod support;

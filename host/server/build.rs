@@ -41,7 +41,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     code.push_str("];\n");
     let manifest = workspace.join("Cargo.toml");
     rerun_if_changed(&manifest);
-    writeln!(code, "pub(super) static WORKSPACE: &str = include_str!({manifest:?});")?;
+    writeln!(
+        code,
+        "pub(super) static WORKSPACE: &str = include_str!({manifest:?});"
+    )?;
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("run by cargo")?);
     fs::write(out.join("sdk.rs"), code)?;
     Ok(())

@@ -10,7 +10,7 @@ use std::{
 
 use bulkhead_egress::{Credential, Placement, Secret};
 use bulkhead_guest_build::Build;
-use bulkhead_policy::{Capabilities, HttpRule, Limits, MemoryRule};
+use bulkhead_policy::{Capabilities, Cidr, HttpRule, Limits, MemoryRule};
 use bulkhead_sandbox::{Sandbox, Settings};
 
 use crate::{Error, InMemoryBlocks, InMemoryState, Loaded};
@@ -60,8 +60,11 @@ impl Testkit {
     pub fn allow_loopback(self, rule: &str) -> Self {
         self.rule(rule, |rule| {
             let loopback = ["127.0.0.0/8", "::1/128"];
-            rule.private
-                .extend(loopback.iter().filter_map(|range| range.parse().ok()));
+            rule.private.extend(
+                loopback
+                    .iter()
+                    .filter_map(|range| range.parse::<Cidr>().ok()),
+            );
         })
     }
 

@@ -48,7 +48,11 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         times.sort();
         let at = |share: f64| times[((REQUESTS - 1) as f64 * share) as usize].as_micros();
-        println!("{count} credentials: p50 {} us, p99 {} us", at(0.5), at(0.99));
+        println!(
+            "{count} credentials: p50 {} us, p99 {} us",
+            at(0.5),
+            at(0.99)
+        );
     }
     Ok(())
 }

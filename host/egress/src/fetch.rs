@@ -193,7 +193,10 @@ fn method(name: &str) -> Result<Method, EgressError> {
         Method::DELETE,
         Method::OPTIONS,
     ];
-    if let Some(usual) = USUAL.iter().find(|usual| usual.as_str().eq_ignore_ascii_case(name)) {
+    if let Some(usual) = USUAL
+        .iter()
+        .find(|usual| usual.as_str().eq_ignore_ascii_case(name))
+    {
         return Ok(usual.clone());
     }
     let invalid = |_| EgressError::Invalid(format!("`{}` is no method", excerpt(name)));

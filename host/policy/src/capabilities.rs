@@ -68,7 +68,7 @@ pub struct MemoryRule {
 impl MemoryRule {
     fn limited_to(&self, wish: &Self) -> Option<Self> {
         let labels = names::meet(&self.labels, &wish.labels);
-        (!labels.is_empty()).then(|| Self {
+        (!labels.is_empty()).then_some(Self {
             labels,
             write: self.write && wish.write,
         })

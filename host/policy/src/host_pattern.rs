@@ -97,12 +97,15 @@ fn has_one_label_before(rest: &str, host: &str) -> bool {
     }
 }
 
-/// Whether `name` could stand in the DNS: labels of sane length, none of them empty.
+/// Whether `name` could stand in the DNS: labels of sane length, none of them empty, of letters,
+/// digits, `-` and `_`. The URL parser lets more pass, `*` and `$(…)` among it, which would be
+/// another rule, or a command, where a refusal suggests the grant that is missing.
 pub(crate) fn is_sane_name(name: &str) -> bool {
+    let sane = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     name.len() <= MAX_NAME_BYTES
         && name
             .split('.')
-            .all(|label| (1..=MAX_LABEL_BYTES).contains(&label.len()))
+            .all(|label| (1..=MAX_LABEL_BYTES).contains(&label.len()) && label.bytes().all(sane))
 }
 
 /// One host as a URL parser would read it.
@@ -242,6 +245,8 @@ mod tests {
             "*.*.com",
             "*.127.0.0.1",
             "a..b",
+            "a$(id)",
+            "a;b",
             "a b",
             "ex%61mple.com",
             "user@host",

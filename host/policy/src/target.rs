@@ -205,6 +205,11 @@ mod tests {
             ("http://:password@example.com/", TargetError::UserInfo),
             ("http://good.com@evil.com/", TargetError::UserInfo),
             ("http://a..b/", TargetError::Host),
+            ("http://*/", TargetError::Host),
+            ("http://*.com/", TargetError::Host),
+            ("http://a$(id)/", TargetError::Host),
+            ("http://a;b/", TargetError::Host),
+            ("http://'/", TargetError::Host),
             ("http://example.com../", TargetError::Host),
             ("http://exa\tmple.com/", TargetError::ControlCharacter),
             (

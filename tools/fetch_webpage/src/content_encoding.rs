@@ -119,7 +119,7 @@ mod tests {
         let bomb = gzip(&vec![b'a'; 5_000_000]);
         let (bytes, more) = decode(&bomb, "gzip", 1000).expect("it decodes");
         assert_eq!((bytes.len(), more), (1000, true));
-        assert_eq!(decode(&[b'a'; 2000], "", 1000).expect("plain").1, true);
+        assert!(decode(&[b'a'; 2000], "", 1000).expect("plain").1);
     }
 
     #[test]

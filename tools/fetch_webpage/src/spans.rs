@@ -287,7 +287,7 @@ impl Writer {
                 '\\' => next.is_some_and(|next| next.is_ascii_punctuation()),
                 '`' => true,
                 '*' => !(blank(before) && blank(next)),
-                '_' => !(word(before) && word(next)) && !(blank(before) && blank(next)),
+                '_' => !(word(before) && word(next) || blank(before) && blank(next)),
                 '~' => before == Some('~') || next == Some('~'),
                 '<' => next.is_some_and(|c| c.is_ascii_alphabetic() || "/!?".contains(c)),
                 '[' => in_brackets,

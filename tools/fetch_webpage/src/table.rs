@@ -105,10 +105,10 @@ impl Table {
             let mut line: Vec<String> = Vec::new();
             for cell in &row.cells {
                 skip_covered(&mut line, &mut covered);
-                let start = line.len();
-                for at in start..(start + cell.columns).min(MAX_COLUMNS) {
-                    covered[at] = cell.rows - 1;
-                    line.push(if at == start {
+                let columns = covered.iter_mut().skip(line.len()).take(cell.columns);
+                for (at, below) in columns.enumerate() {
+                    *below = cell.rows - 1;
+                    line.push(if at == 0 {
                         render(cell.node)
                     } else {
                         String::new()

@@ -3,7 +3,7 @@
 mod support;
 
 use bulkhead_sdk::{Error, Upstream, http, json, mock};
-use support::{answer, fetch, fetch_with};
+use support::{answer, fetch, fetch_with, page};
 
 const HTML: (&str, &str) = ("content-type", "text/html");
 
@@ -54,7 +54,7 @@ fn one_plain_request_leaves_without_fragment_and_asks_for_no_compression() {
 
 #[test]
 fn links_start_from_where_the_redirects_ended() {
-    let text = fetch(answer(200, &[HTML], "<a href=next>on</a>")).expect("a page");
+    let text = page("<a href=next>on</a>");
     assert_eq!(
         text,
         "URL: https://example.com/dir/page\n\n[on](https://example.com/dir/next)"
@@ -256,8 +256,7 @@ fn a_long_page_says_how_to_read_on_and_then_is_read_on() {
     assert!(first.len() < 1_300, "{}", first.len());
     let last_paragraph = first
         .lines()
-        .filter(|line| line.starts_with("Paragraph"))
-        .next_back()
+        .rfind(|line| line.starts_with("Paragraph"))
         .expect("one");
     let number: u32 = last_paragraph
         .trim_start_matches("Paragraph number ")

@@ -63,7 +63,7 @@ impl IntoOutput for Found {
         env("BULKHEAD_SEARCH_PROVIDER", "BULKHEAD_SEARCH_URL")
     )
 )]
-#[expect(
+#[allow(
     clippy::too_many_arguments,
     reason = "the parameters of the tool, as agents know them"
 )]

@@ -6,6 +6,7 @@ mod searxng;
 mod tavily;
 
 use bulkhead_sdk::http::{Request, Response};
+use bulkhead_sdk::serde_json::{Map, Value};
 use bulkhead_sdk::{Error, Upstream};
 use serde::de::DeserializeOwned;
 
@@ -42,18 +43,21 @@ fn exchange<T: DeserializeOwned>(provider: Provider, request: Request) -> Result
     if !response.is_success() {
         return Err(failure(provider, &response));
     }
-    response.json().map_err(|error| {
-        let message = format!(
-            "{} answered with something that is no search result: {error}",
-            provider.name()
-        );
-        Error::Upstream(Upstream {
-            status: Some(response.status),
-            message,
-            retry_after_ms: None,
-            sent: true,
+    // A list would pass for an answer whose parts are all missing.
+    let answer = response.json::<Map<String, Value>>();
+    answer
+        .and_then(|object| T::deserialize(Value::Object(object)))
+        .map_err(|error| {
+            Error::Upstream(Upstream {
+                status: Some(response.status),
+                message: format!(
+                    "{} answered with something that is no search result: {error}",
+                    provider.name()
+                ),
+                retry_after_ms: None,
+                sent: true,
+            })
         })
-    })
 }
 
 /// What a status that is no success says.

@@ -2,14 +2,41 @@
 
 mod support;
 
-use bulkhead_sdk::json;
-use support::{body, by, everything, found, search, structured};
+use bulkhead_sdk::http::Request;
+use bulkhead_sdk::serde_json::{self, Value};
+use bulkhead_sdk::{Error, Output, json};
+use support::{by, found, search};
 
 const TAVILY: &str = include_str!("fixtures/tavily.json");
 const SEARXNG: &str = include_str!("fixtures/searxng.json");
 const BRAVE_WEB: &str = include_str!("fixtures/brave_web.json");
 const BRAVE_NEWS: &str = include_str!("fixtures/brave_news.json");
 const EXA: &str = include_str!("fixtures/exa.json");
+
+/// The input of a search that uses every parameter.
+fn everything() -> Value {
+    json!({
+        "query": "tide pools", "num_results": 3, "category": "news", "include_text": true,
+        "include_domains": ["https://Wikipedia.org/", "*.shore.example"], "exclude_domains": ["bad.example"],
+        "start_published_date": "2024-01-01", "end_published_date": "2024-12-31T00:00:00Z", "user_location": "us",
+    })
+}
+
+/// The body of a request as JSON.
+fn body(request: &Request) -> Value {
+    serde_json::from_slice(request.body.as_deref().expect("a body")).expect("JSON")
+}
+
+/// The structured output, which the text repeats.
+fn structured(result: Result<Output, Error>) -> Value {
+    let output = result.expect("an answer");
+    let structured = output.structured.clone().expect("structured output");
+    assert_eq!(
+        serde_json::from_str::<Value>(&output.text()).expect("JSON"),
+        structured
+    );
+    structured
+}
 
 #[test]
 fn exa_gets_every_parameter_in_its_own_names() {

@@ -9,11 +9,13 @@ use zeroize::Zeroizing;
 use crate::{Credential, Placement};
 
 /// Characters that percent-encoders leave alone, from the strictest (RFC 3986) to the laxest
-/// that are common: JavaScript's `encodeURIComponent`, URL paths and queries.
-const LEFT_ALONE: [&str; 5] = [
+/// that are common: JavaScript's `encodeURIComponent`, HTML forms, one segment of a path, a path,
+/// a query.
+const LEFT_ALONE: [&str; 6] = [
     "-._~",
     "-._~!'()*",
     "-._*",
+    "-._~!$&'()*+,;=:@",
     "-._~!$&'()*+,;=:@/|",
     "-._~!$&()*+,;=:@/?|[]{}^`\\",
 ];
@@ -24,18 +26,15 @@ pub(super) fn of(credential: &Credential) -> Vec<Zeroizing<Vec<u8>>> {
     let mut forms: Vec<Vec<u8>> = vec![secret.as_bytes().to_vec()];
     forms.push(hex::encode(secret).into_bytes());
     forms.push(hex::encode_upper(secret).into_bytes());
-    for left_alone in LEFT_ALONE {
-        for upper in [true, false] {
-            let encoded = percent(secret, left_alone, upper);
-            forms.push(encoded.replace("%20", "+").into_bytes());
-            forms.push(encoded.into_bytes());
-        }
+    forms.push(percent(secret, |_| false, true).into_bytes());
+    forms.push(percent(secret, |_| false, false).into_bytes());
+    // Most tokens hold nothing that any of these encoders touches.
+    if !secret
+        .bytes()
+        .all(|byte| is_unreserved(byte, LEFT_ALONE[0]))
+    {
+        forms.extend(escaped(secret).map(String::into_bytes));
     }
-    for upper in [true, false] {
-        forms.push(percent_all(secret, upper).into_bytes());
-    }
-    forms.extend(json(secret).map(String::into_bytes));
-    forms.push(html(secret).into_bytes());
     for engine in [&codec::STANDARD_NO_PAD, &codec::URL_SAFE_NO_PAD] {
         forms.extend((0..3).map(|before| base64_inside(engine, before, secret)));
         if let Placement::Basic { user } = &credential.placement {
@@ -47,40 +46,48 @@ pub(super) fn of(credential: &Credential) -> Vec<Zeroizing<Vec<u8>>> {
     forms.into_iter().map(Zeroizing::new).collect()
 }
 
-fn escape(byte: u8, upper: bool) -> String {
-    if upper {
-        format!("%{byte:02X}")
+/// The forms that differ from the secret only in its special characters.
+fn escaped(secret: &str) -> impl Iterator<Item = String> {
+    let percent = LEFT_ALONE.into_iter().flat_map(move |left_alone| {
+        [true, false].into_iter().flat_map(move |upper| {
+            let encoded = percent(secret, |byte| is_unreserved(byte, left_alone), upper);
+            [encoded.replace("%20", "+"), encoded]
+        })
+    });
+    percent.chain(json(secret)).chain([html(secret)])
+}
+
+fn is_unreserved(byte: u8, left_alone: &str) -> bool {
+    byte.is_ascii_alphanumeric() || left_alone.as_bytes().contains(&byte)
+}
+
+fn percent(text: &str, is_plain: impl Fn(u8) -> bool, upper: bool) -> String {
+    let digits = if upper {
+        b"0123456789ABCDEF"
     } else {
-        format!("%{byte:02x}")
-    }
-}
-
-fn percent(text: &str, left_alone: &str, upper: bool) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || left_alone.as_bytes().contains(&byte);
-    let encode = |byte| {
-        if plain(byte) {
-            char::from(byte).into()
-        } else {
-            escape(byte, upper)
-        }
+        b"0123456789abcdef"
     };
-    text.bytes().map(encode).collect()
-}
-
-fn percent_all(text: &str, upper: bool) -> String {
-    text.bytes().map(|byte| escape(byte, upper)).collect()
+    let mut encoded = String::with_capacity(3 * text.len());
+    for byte in text.bytes() {
+        if is_plain(byte) {
+            encoded.push(char::from(byte));
+        } else {
+            encoded.push('%');
+            encoded.push(char::from(digits[usize::from(byte >> 4)]));
+            encoded.push(char::from(digits[usize::from(byte & 15)]));
+        }
+    }
+    encoded
 }
 
 /// As a JSON string would hold it: with only what must be escaped, with slashes escaped too, and
 /// with everything beyond ASCII escaped, in either case of the digits.
 fn json(text: &str) -> impl Iterator<Item = String> {
     let variants = [(false, false), (true, false), (false, true), (true, true)];
-    let text = text.to_owned();
     variants.into_iter().flat_map(move |(slashes, ascii)| {
         [true, false].map(|upper| {
-            text.chars()
-                .map(|c| json_char(c, slashes, ascii, upper))
-                .collect()
+            let chars = text.chars();
+            chars.map(|c| json_char(c, slashes, ascii, upper)).collect()
         })
     })
 }

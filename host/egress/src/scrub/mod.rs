@@ -48,8 +48,8 @@ impl Scrubber {
         // Overlapping matches, so that a secret that holds another one's start masks both.
         let automaton = AhoCorasick::builder()
             .match_kind(MatchKind::Standard)
-            // Quick to build, which happens once a call; the others are quicker to search.
-            .kind(Some(AhoCorasickKind::ContiguousNFA))
+            // The quickest to build, which happens once a call that sends anything.
+            .kind(Some(AhoCorasickKind::NoncontiguousNFA))
             .build(patterns.iter().map(|(pattern, _)| pattern.as_slice()))
             .expect("the patterns of secrets of bounded size have fewer bytes than state ids");
         let owners = patterns.iter().map(|(_, owner)| *owner).collect();

@@ -20,9 +20,9 @@ use std::{
 use axum::{
     Router,
     body::Body,
-    extract::{OriginalUri, Request as Incoming, State},
+    extract::{Request as Incoming, State},
     http::{HeaderMap, Method, StatusCode, header},
-    response::{IntoResponse, Redirect, Response as Outgoing},
+    response::{IntoResponse, Response as Outgoing},
     routing::{any, get},
 };
 use bulkhead_egress::{
@@ -133,10 +133,10 @@ async fn echo(State(log): State<Log>, request: Incoming) -> String {
 /// Answers with a status and, as `location`, whatever follows `?to=`.
 async fn redirect(
     axum::extract::Path(status): axum::extract::Path<u16>,
-    OriginalUri(uri): OriginalUri,
     State(log): State<Log>,
     request: Incoming,
 ) -> Outgoing {
+    let uri = request.uri().clone();
     record(&log, request).await;
     let to = uri
         .query()
@@ -205,10 +205,6 @@ async fn many_headers(axum::extract::Path(count): axum::extract::Path<usize>) ->
 async fn header_echo(request: Incoming) -> Outgoing {
     let value = request.headers()[header::AUTHORIZATION].clone();
     ([("x-said", value)], "ok").into_response()
-}
-
-pub fn see_other(to: &str) -> Redirect {
-    Redirect::to(to)
 }
 
 /// Knows invented names. A name with several lists of addresses gives the next one each time.

@@ -138,7 +138,7 @@ pub(crate) fn told(report: &Report) -> Vec<String> {
         .result
         .as_ref()
         .unwrap_or_else(|failure| panic!("{failure}"));
-    let told = output.structured.clone().expect("a structured result");
+    let told = output.structured.as_ref().expect("a structured result")["told"].clone();
     serde_json::from_value(told).expect("a list of texts")
 }
 

@@ -102,8 +102,10 @@ impl Client {
     /// Stores a component under a name.
     pub(crate) async fn push(&self, name: &str, bytes: Vec<u8>) -> Result<Value, CliError> {
         let request = self
-            .request(Method::POST, "/v1/components")
-            .query(&[("name", name)])
+            .request(
+                Method::POST,
+                &with_query("/v1/components", &[("name", name)]),
+            )
             .header("content-type", "application/wasm")
             .body(bytes);
         self.json(request).await
@@ -192,7 +194,16 @@ fn is_install_code(code: &str) -> bool {
     )
 }
 
-/// `text` as one segment of a path.
+/// `path` with a query.
+pub(crate) fn with_query(path: &str, pairs: &[(&str, &str)]) -> String {
+    let pairs: Vec<String> = pairs
+        .iter()
+        .map(|(key, value)| format!("{key}={}", segment(value)))
+        .collect();
+    format!("{path}?{}", pairs.join("&"))
+}
+
+/// `text` as one segment of a path, or a value of a query.
 pub(crate) fn segment(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -247,5 +258,9 @@ mod tests {
     fn a_name_can_not_leave_its_segment() {
         assert_eq!(segment("../x?y#z"), "..%2Fx%3Fy%23z");
         assert_eq!(segment("sha256:ab"), "sha256:ab");
+        assert_eq!(
+            with_query("/x", &[("a", "1&b=2"), ("c", "d")]),
+            "/x?a=1%26b%3D2&c=d"
+        );
     }
 }

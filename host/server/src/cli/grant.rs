@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     capability_args::CapabilityArgs,
-    client::{Client, ServerArgs, segment},
+    client::{Client, ServerArgs, segment, with_query},
     diff,
     error::CliError,
     exit::Exit,
@@ -151,10 +151,8 @@ pub(crate) struct RevokeArgs {
 pub(crate) async fn revoke(args: RevokeArgs, screen: Screen) -> Result<Exit, CliError> {
     let client = Client::new(&args.server)?;
     let ids = if args.all {
-        let request = client
-            .request(reqwest::Method::GET, "/v1/grants")
-            .query(&[("component", &args.grant)]);
-        let grants = client.json(request).await?;
+        let path = with_query("/v1/grants", &[("component", &args.grant)]);
+        let grants = client.get(&path).await?;
         let grants = grants.as_array().map_or(&[][..], Vec::as_slice);
         grants
             .iter()

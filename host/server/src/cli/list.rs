@@ -4,11 +4,11 @@ use clap::Args;
 use serde_json::json;
 
 use super::{
-    client::{Client, ServerArgs, segment},
+    client::{Client, ServerArgs, segment, with_query},
     error::CliError,
     exit::Exit,
     screen::{Paint, Screen},
-    view::{self, array, text},
+    view::{self, text},
 };
 
 const LIST_EXAMPLES: &str = "\
@@ -34,13 +34,11 @@ pub(crate) struct ListArgs {
 
 pub(crate) async fn list(args: ListArgs, screen: Screen) -> Result<Exit, CliError> {
     let client = Client::new(&args.server)?;
-    let mut query = vec![("limit", args.limit.to_string())];
-    query.extend(args.name.map(|name| ("name", name)));
-    query.extend(args.status.map(|status| ("status", status)));
-    let request = client
-        .request(reqwest::Method::GET, "/v1/components")
-        .query(&query);
-    let components = client.json(request).await?;
+    let limit = args.limit.to_string();
+    let mut query = vec![("limit", limit.as_str())];
+    query.extend(args.name.as_deref().map(|name| ("name", name)));
+    query.extend(args.status.as_deref().map(|status| ("status", status)));
+    let components = client.get(&with_query("/v1/components", &query)).await?;
     if screen.json {
         screen.document(&components);
         return Ok(Exit::Done);
@@ -78,10 +76,8 @@ pub(crate) async fn show(args: ShowArgs, screen: Screen) -> Result<Exit, CliErro
     let view = client
         .get(&format!("/v1/components/{}", segment(&args.component)))
         .await?;
-    let request = client
-        .request(reqwest::Method::GET, "/v1/grants")
-        .query(&[("component", text(&view, "name"))]);
-    let grants = client.json(request).await?;
+    let path = with_query("/v1/grants", &[("component", text(&view, "name"))]);
+    let grants = client.get(&path).await?;
     if screen.json {
         screen.document(&json!({"component": view, "grants": grants}));
         return Ok(Exit::Done);

@@ -17,7 +17,7 @@ use super::{
     AppState,
     error::{self, ErrorBody, Rejection},
     json,
-    query::{Path, Query, parse_optional},
+    query::{Params, Path, parse_optional},
     schema, unbroken,
 };
 use crate::registry::{
@@ -137,7 +137,7 @@ pub(crate) struct PushQuery {
 )]
 pub(crate) async fn push(
     State(app): State<AppState>,
-    Query(query): Query<PushQuery>,
+    Params(query): Params<PushQuery>,
     request: Request,
 ) -> Result<Response, Rejection> {
     json::require_media_type(
@@ -193,7 +193,7 @@ pub(crate) struct ListQuery {
 )]
 pub(crate) async fn list(
     State(app): State<AppState>,
-    Query(query): Query<ListQuery>,
+    Params(query): Params<ListQuery>,
 ) -> Result<Response, Rejection> {
     let filter = ComponentFilter {
         name: query.name,

@@ -14,7 +14,7 @@ use super::{
     components::Message,
     error::{self, ErrorBody, Rejection},
     json::{self, Json},
-    query::{Path, Query, parse, parse_optional},
+    query::{Params, Path, parse, parse_optional},
     schema, unbroken,
 };
 use crate::{LimitsPatch, registry};
@@ -183,7 +183,7 @@ pub(crate) struct ListQuery {
 )]
 pub(crate) async fn list(
     State(app): State<AppState>,
-    Query(query): Query<ListQuery>,
+    Params(query): Params<ListQuery>,
 ) -> Result<Response, Rejection> {
     let filter = GrantFilter {
         component: query.component,

@@ -6,10 +6,10 @@ use serde::de::DeserializeOwned;
 
 use super::error::{self, Rejection};
 
-/// The query as `T`.
-pub(crate) struct Query<T>(pub(crate) T);
+/// The query as `T`. Not named as axum's is, since utoipa would describe its fields twice.
+pub(crate) struct Params<T>(pub(crate) T);
 
-impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Params<T> {
     type Rejection = Rejection;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Rejection> {

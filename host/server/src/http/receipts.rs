@@ -4,14 +4,14 @@ use axum::{extract::State, response::Response};
 use bulkhead_domain::Outcome;
 use bulkhead_store::{ReceiptFilter, StoreError};
 use http::StatusCode;
-use serde::{Deserialize, de::IntoDeserializer as _};
+use serde::{Deserialize, de::IntoDeserializer};
 use utoipa::IntoParams;
 
 use super::{
     AppState,
     error::{self, ErrorBody, Rejection},
     json,
-    query::{Path, Query, parse, parse_optional},
+    query::{Params, Path, parse, parse_optional},
     schema,
 };
 
@@ -47,7 +47,7 @@ pub(crate) struct ListQuery {
 )]
 pub(crate) async fn list(
     State(app): State<AppState>,
-    Query(query): Query<ListQuery>,
+    Params(query): Params<ListQuery>,
 ) -> Result<Response, Rejection> {
     let filter = ReceiptFilter {
         digest: parse_optional("digest", query.digest.as_deref())?,

@@ -1,10 +1,10 @@
 //! The two drivers behind one set of statements.
 //!
-//! - [`statement`]: a statement's text with `$n` placeholders, and its typed values.
-//! - [`row`]: reads a row of either driver.
-//! - [`database`]: the pools, reading, and the start of a transaction.
-//! - [`transaction`]: writing.
-//! - [`migration`]: the schema and its versions.
+//! - `statement`: a statement's text with `$n` placeholders, and its typed values.
+//! - `row`: reads a row of either driver.
+//! - `database`: the pools, reading, and the start of a transaction.
+//! - `transaction`: all that writes.
+//! - `migration`: the schema and its versions.
 
 mod database;
 mod migration;

@@ -1,4 +1,5 @@
 //! One suite, run on SQLite and on Postgres.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 /// Each test runs twice, on a fresh database each time, as `sqlite::name` and `postgres::name`.
 macro_rules! on_both {

@@ -4,7 +4,7 @@ use bulkhead_sdk::http::Response;
 use bulkhead_sdk::{Error, json, mock};
 
 /// An answer with these headers.
-pub fn answer(status: u16, headers: &[(&str, &str)], body: impl Into<Vec<u8>>) -> Response {
+pub(crate) fn answer(status: u16, headers: &[(&str, &str)], body: impl Into<Vec<u8>>) -> Response {
     let headers = headers
         .iter()
         .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
@@ -17,7 +17,7 @@ pub fn answer(status: u16, headers: &[(&str, &str)], body: impl Into<Vec<u8>>) -
 }
 
 /// What the tool makes of an answer.
-pub fn fetch_with(
+pub(crate) fn fetch_with(
     response: Response,
     input: bulkhead_sdk::serde_json::Value,
 ) -> Result<String, Error> {
@@ -29,12 +29,12 @@ pub fn fetch_with(
 }
 
 /// What the tool makes of an answer, with default parameters.
-pub fn fetch(response: Response) -> Result<String, Error> {
+pub(crate) fn fetch(response: Response) -> Result<String, Error> {
     fetch_with(response, json!({ "url": "https://example.com/dir/page" }))
 }
 
 /// What the tool makes of a page.
-pub fn page(html: &str) -> String {
+pub(crate) fn page(html: &str) -> String {
     fetch(answer(
         200,
         &[("Content-Type", "text/html; charset=utf-8")],

@@ -1,16 +1,16 @@
 //! Calls the tool as the server does, with a mocked host.
 
 use bulkhead_sdk::http::{Request, Response};
-use bulkhead_sdk::serde_json::{self, Value};
-use bulkhead_sdk::{Error, Output, json, mock};
+use bulkhead_sdk::serde_json::Value;
+use bulkhead_sdk::{Error, Output, mock};
 
 /// A success with this body.
-pub fn found(body: &str) -> Response {
+pub(crate) fn found(body: &str) -> Response {
     answer(200, &[], body)
 }
 
 /// An answer.
-pub fn answer(status: u16, headers: &[(&str, &str)], body: &str) -> Response {
+pub(crate) fn answer(status: u16, headers: &[(&str, &str)], body: &str) -> Response {
     let headers = headers
         .iter()
         .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
@@ -23,7 +23,7 @@ pub fn answer(status: u16, headers: &[(&str, &str)], body: &str) -> Response {
 }
 
 /// What a search with this environment makes of the answer, and what it asked for.
-pub fn search(
+pub(crate) fn search(
     env: &[(&str, &str)],
     input: Value,
     response: Response,
@@ -38,35 +38,10 @@ pub fn search(
 }
 
 /// A search by a provider at its vendor's.
-pub fn by(
+pub(crate) fn by(
     provider: &str,
     input: Value,
     response: Response,
 ) -> (Result<Output, Error>, Vec<Request>) {
     search(&[("BULKHEAD_SEARCH_PROVIDER", provider)], input, response)
-}
-
-/// The input of a search that uses every parameter.
-pub fn everything() -> Value {
-    json!({
-        "query": "tide pools", "num_results": 3, "category": "news", "include_text": true,
-        "include_domains": ["https://Wikipedia.org/", "*.shore.example"], "exclude_domains": ["bad.example"],
-        "start_published_date": "2024-01-01", "end_published_date": "2024-12-31T00:00:00Z", "user_location": "us",
-    })
-}
-
-/// The body of a request as JSON.
-pub fn body(request: &Request) -> Value {
-    serde_json::from_slice(request.body.as_deref().expect("a body")).expect("JSON")
-}
-
-/// The structured output, which the text repeats.
-pub fn structured(result: Result<Output, Error>) -> Value {
-    let output = result.expect("an answer");
-    let structured = output.structured.clone().expect("structured output");
-    assert_eq!(
-        serde_json::from_str::<Value>(&output.text()).expect("JSON"),
-        structured
-    );
-    structured
 }

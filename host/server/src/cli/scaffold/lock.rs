@@ -12,12 +12,19 @@ const ENTRY: &str = "[[package]]\n";
 pub(super) fn of_scaffold(name: &str) -> String {
     let mut parts = LOCK.split(ENTRY);
     let head = parts.next().unwrap_or_default();
-    let own = format!("name = \"{name}\"\nversion = \"0.1.0\"\ndependencies = [\n \"bulkhead-sdk\",\n]\n\n");
-    let mut entries: Vec<String> = parts.map(|part| format!("{}\n\n", part.trim_end())).collect();
+    let own = format!(
+        "name = \"{name}\"\nversion = \"0.1.0\"\ndependencies = [\n \"bulkhead-sdk\",\n]\n\n"
+    );
+    let mut entries: Vec<String> = parts
+        .map(|part| format!("{}\n\n", part.trim_end()))
+        .collect();
     // Cargo keeps entries in the order of their names.
     let at = entries.partition_point(|entry| name_of(entry) < Some(name));
     entries.insert(at, own);
-    let entries: String = entries.iter().map(|entry| format!("{ENTRY}{entry}")).collect();
+    let entries: String = entries
+        .iter()
+        .map(|entry| format!("{ENTRY}{entry}"))
+        .collect();
     format!("{head}{}\n", entries.trim_end())
 }
 
@@ -28,7 +35,9 @@ pub(super) fn holds(name: &str) -> bool {
 }
 
 fn name_of(entry: &str) -> Option<&str> {
-    entry.lines().find_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'))
+    entry
+        .lines()
+        .find_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'))
 }
 
 #[cfg(test)]
@@ -58,7 +67,10 @@ mod tests {
             .args(arguments)
             .output()
             .expect("cargo runs");
-        (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+        (
+            output.status.success(),
+            String::from_utf8_lossy(&output.stderr).into_owned(),
+        )
     }
 
     #[test]

@@ -148,7 +148,7 @@ fn check_name(name: &str) -> Result<(), CliError> {
                 .hint("at most 64 of a-z, 0-9, - and _, a letter first, such as web-search"),
         );
     }
-    if TAKEN.contains(&name.replace('-', "_").as_str()) || name.starts_with("bulkhead-sdk") {
+    if TAKEN.contains(&name.replace('-', "_").as_str()) || lock::holds(name) {
         return Err(CliError::usage(format!(
             "the name `{name}` is taken by Rust or the SDK"
         )));
@@ -195,7 +195,10 @@ fn files(name: &str, sdk: Option<&str>) -> Result<Vec<(PathBuf, String)>, CliErr
     let texts = [
         ("Cargo.toml", fill(include_str!("template/Cargo.toml"))),
         ("README.md", fill(include_str!("template/README.md"))),
-        ("rust-toolchain.toml", fill(include_str!("template/rust-toolchain.toml"))),
+        (
+            "rust-toolchain.toml",
+            fill(include_str!("template/rust-toolchain.toml")),
+        ),
         ("src/lib.rs", fill(include_str!("template/lib.rs"))),
         (".gitignore", "/target/\n".to_owned()),
     ];

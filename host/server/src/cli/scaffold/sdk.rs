@@ -36,7 +36,7 @@ fn manifest(text: &str) -> Result<String, CliError> {
     workspace.insert("members".to_owned(), Value::from(vec!["macros"]));
     let used = dependencies()?;
     if let Some(Value::Table(table)) = workspace.get_mut("dependencies") {
-        table.retain(|name, _| used.contains(name));
+        table.retain(|name, _| used.iter().any(|used| used == name));
         if let Some(Value::Table(entry)) = table.get_mut("bulkhead-sdk-macros") {
             entry.insert("path".to_owned(), Value::from("macros"));
         }

@@ -1,0 +1,42 @@
+//! `bulkhead bench`: the keys that later work only adds to.
+
+use crate::support::run;
+
+#[test]
+fn the_quick_bench_gives_every_figure() {
+    let figures = run(&["bench", "--quick", "--json"]).with(0).json();
+    for (key, parts) in [
+        ("native_call_us", &["p50", "p99"][..]),
+        ("native_call_http_us", &["p50", "p99"]),
+        ("instantiate_us", &["p50"]),
+    ] {
+        for part in parts {
+            assert!(
+                figures[key][part].as_f64() > Some(0.0),
+                "{key}.{part}: {figures:#}"
+            );
+        }
+    }
+    for key in [
+        "http_calls_per_s_64",
+        "install_cold_ms",
+        "install_cached_ms",
+        "start_to_healthy_ms",
+    ] {
+        assert!(figures[key].as_f64() > Some(0.0), "{key}: {figures:#}");
+    }
+    assert_eq!(figures["waiting_1000_ok"], true);
+    for key in ["version", "profile", "cores"] {
+        assert!(!figures[key].is_null(), "{key}: {figures:#}");
+    }
+    // Null where this machine has no such thing, but there.
+    for key in [
+        "idle_rss_mb",
+        "spawn_python_us",
+        "spawn_true_us",
+        "memory_per_idle_tool_kb",
+        "memory_per_call_kb",
+    ] {
+        assert!(figures.get(key).is_some(), "{key}: {figures:#}");
+    }
+}

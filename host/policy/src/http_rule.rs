@@ -130,13 +130,18 @@ impl HttpRule {
     }
 
     /// What `wish` asks for, as far as this grant allows it; none if it doesn't at all. Private
-    /// ranges are the grant's, whatever the wish says.
+    /// ranges are the grant's, whatever the wish says. A wish for any host that names no port is
+    /// one for any port too: the person who grants names the host, and with it the port.
     pub fn limited_to(&self, wish: &Self) -> Option<Self> {
         let host = self.host.intersect(&wish.host)?;
         if !self.opens_host(&host) {
             return None;
         }
-        let (scheme, port) = self.meet_ports(wish)?;
+        let wished_port = match wish.port {
+            None if wish.host == HostPattern::ANY => self.port,
+            port => port,
+        };
+        let (scheme, port) = self.meet_ports(wish.scheme, wished_port)?;
         let methods = match (&self.methods, &wish.methods) {
             (Some(own), Some(theirs)) => Some(own & theirs),
             (own, theirs) => own.as_ref().or(theirs.as_ref()).cloned(),
@@ -174,7 +179,8 @@ impl HttpRule {
         methods
             && self.host.covers(&other.host)
             && self.opens_host(&other.host)
-            && self.meet_ports(other) == other.meet_ports(other)
+            && self.meet_ports(other.scheme, other.port)
+                == other.meet_ports(other.scheme, other.port)
             && path::is_under(&self.path, &other.path)
             && other.private.iter().all(covered)
             && within(self.max_request_bytes, other.max_request_bytes)
@@ -187,15 +193,20 @@ impl HttpRule {
         host.address().is_none_or(|address| self.opens(address))
     }
 
-    /// Scheme and port of the requests that both rules allow, in normal form.
-    fn meet_ports(&self, other: &Self) -> Option<(Option<Scheme>, Option<u16>)> {
+    /// Scheme and port of the requests that this rule and one with `other_scheme` and
+    /// `other_port` both allow, in normal form.
+    fn meet_ports(
+        &self,
+        other_scheme: Option<Scheme>,
+        other_port: Option<u16>,
+    ) -> Option<(Option<Scheme>, Option<u16>)> {
         let both = |scheme: Scheme| {
-            let of = |rule: &Self| {
-                rule.scheme
-                    .is_none_or(|own| own == scheme)
-                    .then(|| rule.port_for(scheme))
+            let of = |own: Option<Scheme>, port: Option<u16>| {
+                own.is_none_or(|own| own == scheme)
+                    .then(|| port.unwrap_or(scheme.default_port()))
             };
-            of(self).filter(|port| of(other) == Some(*port))
+            of(self.scheme, self.port)
+                .filter(|port| of(other_scheme, other_port) == Some(*port))
         };
         match (both(Scheme::Http), both(Scheme::Https)) {
             (None, None) => None,

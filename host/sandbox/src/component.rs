@@ -58,6 +58,7 @@ pub struct Import {
     /// For example `bulkhead:tool/http@0.1.0`.
     pub name: String,
     /// Whether it can reach, learn or change anything beyond the call's own input and output.
+    /// Variables and folders can't by themselves: there are none but granted ones.
     pub effect: bool,
 }
 
@@ -83,8 +84,8 @@ impl Component {
     }
 
     /// Whether it imports nothing through which it could reach, learn or change anything
-    /// beyond its input and output: its calls may run in parallel, be cached by input and
-    /// skip approval.
+    /// beyond its input and output. Its calls without any granted capability may run in
+    /// parallel, be cached by input and skip approval.
     pub fn is_pure(&self) -> bool {
         self.0.pure
     }

@@ -58,6 +58,7 @@ impl ResourceLimiter for Limiter {
         maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
         if maximum.is_some_and(|maximum| desired > maximum) {
+            self.refused = true;
             return Ok(false);
         }
         let sum = self.memory_bytes + desired.saturating_sub(current) as u64;
@@ -77,6 +78,7 @@ impl ResourceLimiter for Limiter {
         maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
         if maximum.is_some_and(|maximum| desired > maximum) {
+            self.refused = true;
             return Ok(false);
         }
         let sum = self.table_elements + desired.saturating_sub(current) as u64;

@@ -1,6 +1,5 @@
 //! What can be known of a component without compiling it: imports, exports, sizes, wishes.
 
-use bulkhead_policy::Capabilities;
 use wasmparser::{Encoding, Parser, Payload, Validator};
 
 use crate::{Import, InstallError, Kind, interfaces::TOOLS_INTERFACE};
@@ -66,13 +65,15 @@ const PROVIDED: &[&str] = &[
 
 /// Imports through which nothing beyond the call's input and output is reached, learnt or
 /// changed. Standard streams are captured; sockets refuse every use; the seed of hash maps is
-/// the same for every call.
+/// the same for every call. Standard libraries import variables and folders unasked: there are
+/// none but those that are granted, and a call under any grant is not pure.
 const WITHOUT_EFFECT: &[&str] = &[
     "bulkhead:tool/types",
     "wasi:io/error",
     "wasi:io/poll",
     "wasi:io/streams",
     "wasi:random/insecure-seed",
+    "wasi:cli/environment",
     "wasi:cli/exit",
     "wasi:cli/stdin",
     "wasi:cli/stdout",
@@ -82,6 +83,8 @@ const WITHOUT_EFFECT: &[&str] = &[
     "wasi:cli/terminal-stdin",
     "wasi:cli/terminal-stdout",
     "wasi:cli/terminal-stderr",
+    "wasi:filesystem/types",
+    "wasi:filesystem/preopens",
     "wasi:sockets/network",
     "wasi:sockets/instance-network",
     "wasi:sockets/ip-name-lookup",
@@ -107,16 +110,15 @@ impl Inspected {
         self.imports.iter().any(|import| without_version(import) == interface)
     }
 
-    /// The imports and whether each has an effect, for a component that wishes for `wishes`.
-    /// Variables and files are only there for a call by a grant, which ends at the wishes.
-    pub(super) fn imports_under(&self, wishes: &Capabilities) -> Vec<Import> {
-        let effect = |name: &str| match without_version(name) {
-            "wasi:cli/environment" => !wishes.env.is_empty(),
-            "wasi:filesystem/types" | "wasi:filesystem/preopens" => !wishes.folders.is_empty(),
-            other => !WITHOUT_EFFECT.contains(&other),
-        };
+    /// The imports, and whether each has an effect by itself.
+    pub(super) fn described_imports(&self) -> Vec<Import> {
         let imports = self.imports.iter();
-        imports.map(|name| Import { effect: effect(name), name: name.clone() }).collect()
+        imports
+            .map(|name| Import {
+                effect: !WITHOUT_EFFECT.contains(&without_version(name)),
+                name: name.clone(),
+            })
+            .collect()
     }
 }
 

@@ -130,7 +130,7 @@ fn assemble(
     for wish in &wishes {
         all.union(wish);
     }
-    let imports = inspected.imports_under(&all);
+    let imports = inspected.described_imports();
     let mut tools = Vec::with_capacity(found.len());
     for (at, (info, plain)) in found.into_iter().enumerate() {
         let schema = |schema, which: &str| {

@@ -1,5 +1,5 @@
 //! What the tests of the sandbox share.
-#![allow(dead_code, clippy::expect_used, reason = "each test uses some of it")]
+#![allow(dead_code, unreachable_pub, reason = "each test uses some of it")]
 
 use std::sync::Arc;
 

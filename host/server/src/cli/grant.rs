@@ -49,10 +49,10 @@ pub(crate) struct GrantArgs {
     #[arg(long, value_name = "TIME", value_parser = units::duration, help_heading = "Limits")]
     timeout: Option<std::time::Duration>,
     /// Why, for whoever reads the list of grants
-    #[arg(long)]
+    #[arg(long, help_heading = None)]
     note: Option<String>,
     /// When the grant ends, such as 2026-12-31T00:00:00Z
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", help_heading = None)]
     expires_at: Option<String>,
     #[command(flatten)]
     server: ServerArgs,

@@ -36,10 +36,12 @@ Examples:
   bulkhead run untrusted.wasm main --fuel 10M --memory 16MiB --timeout 2s --json
 
 The result goes to standard output; progress, log lines and the receipt go to standard error.
-State and memory blocks last as long as this command.";
+State and memory blocks last as long as this command. `bulkhead --help` lists the exit codes.";
 
-/// Call a tool of a component file in this process, in a fresh sandbox, with only the
-/// capabilities that the flags grant
+/// Call a tool of a component file, without a server
+///
+/// The call runs in this process, in a fresh sandbox, with only the capabilities that the flags
+/// grant.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct RunArgs {
@@ -71,10 +73,10 @@ pub(crate) struct RunArgs {
     )]
     credential_env: Vec<CredentialEnv>,
     /// The agent on whose behalf the call is made
-    #[arg(long, value_name = "AGENT")]
+    #[arg(long, value_name = "AGENT", help_heading = None)]
     agent_id: Option<String>,
     /// Say nothing on standard error but errors
-    #[arg(long, short)]
+    #[arg(long, short, help_heading = None)]
     quiet: bool,
 }
 

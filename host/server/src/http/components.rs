@@ -11,7 +11,7 @@ use bulkhead_store::{ComponentFilter, ComponentRecord, ComponentStatus};
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
 use super::{
     AppState,
@@ -111,7 +111,7 @@ impl ComponentView {
     }
 }
 
-#[derive(Deserialize, IntoParams)]
+#[derive(Deserialize, utoipa::IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct PushQuery {
@@ -169,7 +169,7 @@ pub(crate) async fn push(
     ))
 }
 
-#[derive(Deserialize, IntoParams)]
+#[derive(Deserialize, utoipa::IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListQuery {

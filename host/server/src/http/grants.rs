@@ -7,7 +7,7 @@ use bulkhead_store::{Grant, GrantFilter};
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
 use super::{
     AppState,
@@ -159,7 +159,7 @@ fn check(new: &NewGrant) -> Result<(), Rejection> {
     Err(Rejection::with(&error::INVALID_GRANT, message).problems(problems))
 }
 
-#[derive(Deserialize, IntoParams)]
+#[derive(Deserialize, utoipa::IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListQuery {

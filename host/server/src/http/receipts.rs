@@ -5,7 +5,6 @@ use bulkhead_domain::Outcome;
 use bulkhead_store::{ReceiptFilter, StoreError};
 use http::StatusCode;
 use serde::{Deserialize, de::IntoDeserializer};
-use utoipa::IntoParams;
 
 use super::{
     AppState,
@@ -15,7 +14,7 @@ use super::{
     schema,
 };
 
-#[derive(Deserialize, IntoParams)]
+#[derive(Deserialize, utoipa::IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListQuery {

@@ -17,6 +17,8 @@ pub(super) const INPUT: &str = r#"{"name":"Ada"}"#;
 pub(super) const TOOL: &str = "greet";
 /// Calls that wait at once.
 const WAITING: usize = 1_000;
+/// Words that each of them counts: enough fuel that calls take turns, so that the others do wait.
+const WAITING_WORDS: usize = 5_000;
 /// Calls that run at once while memory is measured: as many as the sandbox has slots.
 const AT_ONCE: usize = 64;
 
@@ -122,14 +124,19 @@ pub(super) async fn waiting(folder: &Path, cores: usize) -> Result<WaitingCalls,
         .map_err(|error| CliError::host("no sandbox could be set up", error))?;
     let component = install(&sandbox, bulkhead_tools::DEMO).await?;
     let barrier = Arc::new(Barrier::new(WAITING));
+    let input: Arc<str> = serde_json::json!({"text": "word ".repeat(WAITING_WORDS)})
+        .to_string()
+        .into();
     let mut calls = JoinSet::new();
     let start = Instant::now();
     for _ in 0..WAITING {
         let (sandbox, component) = (sandbox.clone(), component.clone());
-        let barrier = Arc::clone(&barrier);
+        let (barrier, input) = (Arc::clone(&barrier), Arc::clone(&input));
         calls.spawn(async move {
             barrier.wait().await;
-            let report = sandbox.call(&component, Call::new(TOOL, INPUT)).await;
+            let report = sandbox
+                .call(&component, Call::new("word_count", input))
+                .await;
             (report.result.is_ok(), report.receipt.queue_us)
         });
     }

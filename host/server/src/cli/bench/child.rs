@@ -1,6 +1,7 @@
 //! A server in a process of its own, as a person would start it.
 
 use std::{
+    fs::File,
     net::{Ipv4Addr, SocketAddr},
     path::Path,
     process::Stdio,
@@ -16,6 +17,9 @@ use crate::cli::error::CliError;
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 /// Between two looks: small beside what is measured.
 const POLL: Duration = Duration::from_micros(500);
+
+/// Lines of its messages that are told when it fails: the first says why.
+const MESSAGES: usize = 5;
 
 /// A running server; it ends with this value.
 pub(super) struct Server {
@@ -33,6 +37,9 @@ impl Server {
         let port_file = data.join("port");
         // What an earlier server of this run left would be taken for the new one's.
         let _ = std::fs::remove_file(&port_file);
+        let log = data.join("stderr.log");
+        let said = File::create(&log)
+            .map_err(|error| CliError::host("the server's messages have no place", error))?;
         let mut command = Command::new(program);
         for (name, _) in std::env::vars_os() {
             let name = name.to_string_lossy().into_owned();
@@ -56,7 +63,7 @@ impl Server {
             .arg(&port_file)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(Stdio::inherit())
+            .stderr(said)
             .kill_on_drop(true);
         let start = Instant::now();
         let mut child = command
@@ -71,12 +78,15 @@ impl Server {
                 });
             }
             if let Ok(Some(status)) = child.try_wait() {
-                return Err(CliError::host("the server ended", status));
+                return Err(CliError::host(
+                    format_args!("the server ended, {status}"),
+                    messages(&log),
+                ));
             }
             if start.elapsed() > START_TIMEOUT {
                 return Err(CliError::host(
-                    "the server did not start",
-                    "it never was healthy",
+                    "the server never was healthy",
+                    messages(&log),
                 ));
             }
             tokio::time::sleep(POLL).await;
@@ -95,6 +105,12 @@ impl Server {
             .await
             .map_err(|error| CliError::host("the server could not be ended", error))
     }
+}
+
+/// What the server said, as far as it helps.
+fn messages(log: &Path) -> String {
+    let text = std::fs::read_to_string(log).unwrap_or_default();
+    text.lines().take(MESSAGES).collect::<Vec<_>>().join("; ")
 }
 
 /// The address of the server that wrote this file, once it answers.

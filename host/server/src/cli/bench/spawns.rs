@@ -12,8 +12,14 @@ use super::{
 
 /// `python3 -c pass`, from start to end; none where there is no python3.
 pub(super) fn python(effort: Effort) -> Option<Middle> {
+    // The interpreter itself: what stands in the path may be a script that looks for it.
+    let found = Command::new("python3")
+        .args(["-c", "import sys; print(sys.executable)"])
+        .output()
+        .ok()?;
+    let program = String::from_utf8(found.stdout).ok()?;
     measured(
-        "python3",
+        program.trim(),
         &["-c", "pass"],
         effort.of(2, 5),
         effort.of(20, 100),

@@ -75,8 +75,12 @@ struct Play {
 
 impl Play {
     async fn all(&mut self) -> Result<(), CliError> {
-        self.push(DEMO, bulkhead_tools::DEMO).await?;
-        self.push(FETCH, bulkhead_tools::FETCH_WEBPAGE).await?;
+        // A wish for any host means its usual ports; the website has whatever port was free.
+        let website = json!({"http": [self.website.origin()]});
+        let demo = wider::version(bulkhead_tools::DEMO, "fetch_title", &website);
+        let fetch = wider::version(bulkhead_tools::FETCH_WEBPAGE, "fetch_webpage", &website);
+        self.push(DEMO, &demo).await?;
+        self.push(FETCH, &fetch).await?;
         let page = format!("{}/", self.website.origin());
 
         let title = "A tool is called: a fresh sandbox, the input checked, a receipt made";
@@ -134,7 +138,7 @@ impl Play {
             "ok",
         )
         .await?;
-        self.upgrade().await
+        self.upgrade(&demo).await
     }
 
     async fn push(&mut self, name: &str, bytes: &[u8]) -> Result<(), CliError> {
@@ -168,7 +172,8 @@ impl Play {
         if limits != json!({}) {
             body["limits"] = limits;
         }
-        let request = format!("POST {path} {body}");
+        let shown = path.replacen(component, super::receipt::short(component), 1);
+        let request = format!("POST {shown} {body}");
         self.story.begin(title, &request);
         body["stream"] = json!(true);
         let mut events: Vec<Event> = Vec::new();
@@ -223,11 +228,12 @@ impl Play {
     }
 
     /// A new version wants more: nothing of it runs before a person agreed.
-    async fn upgrade(&mut self) -> Result<(), CliError> {
+    async fn upgrade(&mut self, demo: &[u8]) -> Result<(), CliError> {
         let title = "A new version wishes for more: it waits for a person";
         let request = format!("POST /v1/components?name={DEMO}");
         self.story.begin(title, &request);
-        let bytes = wider::version(bulkhead_tools::DEMO, "greet");
+        let wishes = json!({"state": true, "http": ["telemetry.example"]});
+        let bytes = wider::version(demo, "greet", &wishes);
         let view = self.client.push(DEMO, bytes).await?;
         let changes = &view["diff"]["wishes"]["added"];
         let changes = changes.as_array().map_or(&[][..], Vec::as_slice);

@@ -1,15 +1,14 @@
-//! The next version of a component, which wishes for more than the one before.
+//! Components with one wish more, as their author would make them by adding to `wishes(…)`.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// The custom section in which the SDK's macro puts wishes.
 const SECTION: &str = "bulkhead:wishes";
 
-/// `component` with one more wish: its digest and its wishes differ, its code is the same. An
-/// author gets the same by adding `wishes(…)` to a `#[tool]`.
-pub(super) fn version(component: &[u8], tool: &str) -> Vec<u8> {
-    let wish = json!({"tool": tool, "wishes": {"state": true, "http": ["telemetry.example"]}});
-    let payload = format!("{wish}\n");
+/// `component` whose `tool` wishes for `wishes` too: its digest and its wishes differ, its code
+/// is the same.
+pub(super) fn version(component: &[u8], tool: &str, wishes: &Value) -> Vec<u8> {
+    let payload = format!("{}\n", json!({"tool": tool, "wishes": wishes}));
     let mut section = Vec::new();
     write_length(&mut section, SECTION.len());
     section.extend(SECTION.as_bytes());

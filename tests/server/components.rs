@@ -64,6 +64,15 @@ async fn the_same_bytes_again_change_nothing_and_need_no_name() {
     assert_eq!(nameless.send().await.unwrap().status(), 422);
 }
 
+/// A component that imports nothing.
+const PURE: &str = r#"(component
+    (core module $m
+        (func (export "add") (param i32 i32) (result i32)
+            (i32.add (local.get 0) (local.get 1))))
+    (core instance $i (instantiate $m))
+    (func (export "add") (param "a" s32) (param "b" s32) (result s32)
+        (canon lift (core func $i "add"))))"#;
+
 /// Hostile guest 35.
 #[tokio::test]
 async fn an_upgrade_with_wider_wishes_runs_nothing_before_consent() {
@@ -127,15 +136,20 @@ async fn an_upgrade_with_wider_wishes_runs_nothing_before_consent() {
 async fn a_narrower_version_becomes_active_at_once() {
     let server = TestServer::start().await;
     server.push("tool", bulkhead_fixtures::FRIENDLY).await;
-    let narrower = server.push("tool", bulkhead_fixtures::PLAIN).await;
+    let narrower = server.push("tool", wat::parse_str(PURE).unwrap()).await;
     assert_eq!(narrower.body["status"], "active", "{narrower:?}");
-    assert_eq!(narrower.body["diff"]["wider"], false);
+    assert_eq!(
+        (&narrower.body["diff"]["wider"], &narrower.body["pure"]),
+        (&json!(false), &json!(true))
+    );
     assert!(
         !narrower.body["diff"]["wishes"]["removed"]
             .as_array()
             .unwrap()
             .is_empty()
     );
+    let called = server.call("tool/add", json!({ "a": 2, "b": 3 })).await;
+    assert_eq!(called.outcome(), "ok", "{called:?}");
 }
 
 #[tokio::test]

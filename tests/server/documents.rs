@@ -44,6 +44,15 @@ async fn the_document_describes_every_route_of_the_api() {
             assert!(paths[path].get(method).is_some(), "{method} {path}");
         }
     }
+    // Programs that are generated name their functions after these.
+    let operations = paths
+        .values()
+        .flat_map(|path| path.as_object().unwrap().values());
+    let ids: Vec<_> = operations
+        .filter_map(|operation| operation["operationId"].as_str())
+        .collect();
+    let unique: std::collections::BTreeSet<_> = ids.iter().collect();
+    assert_eq!(unique.len(), ids.len(), "{ids:?}");
     // Every reference leads somewhere.
     let text = &document.text;
     let schemas = &document.body["components"]["schemas"];

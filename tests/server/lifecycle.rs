@@ -159,6 +159,36 @@ async fn a_port_that_is_taken_and_a_wrong_key_are_told() {
 }
 
 #[tokio::test]
+async fn the_data_folder_may_have_any_name_and_is_made_private() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("deep/a%20b?c d#é");
+    let mut config = Config::new(&data);
+    config.listen.set_port(0);
+    config.builtin_tools = false;
+    Server::start(config)
+        .await
+        .unwrap()
+        .shutdown()
+        .await
+        .unwrap();
+    assert!(data.join("bulkhead.db").is_file());
+    #[cfg(unix)]
+    for (name, expected) in [
+        ("", 0o700),
+        ("bulkhead.db", 0o600),
+        ("installation.key", 0o600),
+        ("cache.key", 0o600),
+    ] {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode = std::fs::metadata(data.join(name))
+            .unwrap()
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, expected, "{name}");
+    }
+}
+
+#[tokio::test]
 async fn a_start_with_a_warm_cache_is_fast() {
     // SPECIFICATION.md promises 200 ms of an idle machine; tests share theirs.
     const ALLOWED: Duration = Duration::from_millis(2_000);

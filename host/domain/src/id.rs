@@ -60,8 +60,12 @@ impl<K: Kind> FromStr for Id<K> {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let error = ParseIdError { prefix: K::PREFIX };
-        let rest = text.strip_prefix(K::PREFIX).and_then(|rest| rest.strip_prefix('-'));
-        let uuid = rest.and_then(|rest| Uuid::try_parse(rest).ok()).ok_or(error)?;
+        let rest = text
+            .strip_prefix(K::PREFIX)
+            .and_then(|rest| rest.strip_prefix('-'));
+        let uuid = rest
+            .and_then(|rest| Uuid::try_parse(rest).ok())
+            .ok_or(error)?;
         Ok(Self(uuid, PhantomData))
     }
 }

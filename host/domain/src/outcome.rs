@@ -64,7 +64,10 @@ impl Outcome {
 
     /// Whether guest code may have run, so that a retry may repeat an effect.
     pub fn may_have_run(self) -> bool {
-        !matches!(self, Self::InvalidInput | Self::UnknownTool | Self::Overloaded)
+        !matches!(
+            self,
+            Self::InvalidInput | Self::UnknownTool | Self::Overloaded
+        )
     }
 }
 

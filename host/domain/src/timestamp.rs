@@ -56,7 +56,9 @@ impl FromStr for Timestamp {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let at = OffsetDateTime::parse(text, &Rfc3339).map_err(|_| ParseTimestampError)?;
-        i64::try_from(at.unix_timestamp_nanos() / 1_000).map(Self).map_err(|_| ParseTimestampError)
+        i64::try_from(at.unix_timestamp_nanos() / 1_000)
+            .map(Self)
+            .map_err(|_| ParseTimestampError)
     }
 }
 

@@ -1,8 +1,8 @@
 //! One request and its answer: every check, in order, without redirects.
 
-use std::{borrow::Cow, collections::BTreeSet, net::IpAddr, sync::Arc, time::Duration};
+use std::{borrow::Cow, sync::Arc, time::Duration};
 
-use bulkhead_policy::{Cidr, HostPattern, HttpRule, Target, address, http_rule::FORBIDDEN_METHODS};
+use bulkhead_policy::{Target, http_rule::FORBIDDEN_METHODS};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use hyper::client::conn::http1;
@@ -14,9 +14,10 @@ use crate::{
     BoxBody, Credential, EgressError,
     body_in::{Connection, ResponseBody},
     body_out::{RequestBody, Verdict},
-    connect::{self, Stream},
     error::{chain, excerpt},
     headers::{self, MAX_RESPONSE_HEADER_BYTES, MAX_RESPONSE_HEADERS},
+    reach::reach,
+    search::{choose, entitled, search, search_bytes},
     session::Inner,
 };
 
@@ -193,180 +194,6 @@ fn allowing(session: &Inner, target: &Target, method: &Method) -> Result<Vec<usi
         });
     }
     Ok(matching)
-}
-
-/// The credentials to add, the named one first; of two for one place the first.
-fn choose<'a>(
-    session: &'a Inner,
-    target: &Target,
-    method: &Method,
-    wanted: Wanted<'_>,
-) -> Result<Vec<&'a Credential>, EgressError> {
-    let all = &session.access.credentials;
-    let mut chosen: Vec<&Credential> = Vec::new();
-    match wanted {
-        Wanted::None => return Ok(chosen),
-        Wanted::Automatic => {}
-        Wanted::Named(name) => {
-            let shown = excerpt(name);
-            let found = all
-                .iter()
-                .find(|credential| credential.name == name)
-                .ok_or_else(|| {
-                    EgressError::Unauthorized(format!("no credential `{shown}` is granted"))
-                })?;
-            if !found.is_for(target, method.as_str()) {
-                let origin = target.origin();
-                let message =
-                    format!("the credential `{shown}` is not meant for {method} {origin}");
-                return Err(EgressError::Unauthorized(message));
-            }
-            chosen.push(found);
-        }
-    }
-    for credential in all.iter().filter(|credential| credential.automatic) {
-        let taken = chosen
-            .iter()
-            .any(|other| other.place() == credential.place());
-        if !taken && credential.is_for(target, method.as_str()) {
-            chosen.push(credential);
-        }
-    }
-    Ok(chosen)
-}
-
-/// The credentials whose secrets a guest that was shown them may send to `target` itself.
-fn entitled(session: &Inner, target: &Target, method: &Method) -> BTreeSet<usize> {
-    let credentials = session.access.credentials.iter().enumerate();
-    let meant = credentials.filter(|(_, credential)| credential.is_for(target, method.as_str()));
-    meant.map(|(owner, _)| owner).collect()
-}
-
-/// Refuses a request that holds a secret which is not meant for its target.
-fn search(
-    session: &Inner,
-    target: &Target,
-    headers: &HeaderMap,
-    entitled: &BTreeSet<usize>,
-) -> Result<(), EgressError> {
-    search_bytes(session, target.url().as_str().as_bytes(), entitled)?;
-    for (name, value) in headers {
-        search_bytes(session, name.as_str().as_bytes(), entitled)?;
-        search_bytes(session, value.as_bytes(), entitled)?;
-    }
-    Ok(())
-}
-
-/// Refuses a URL by its text as it was written: a host's name loses its case when it is parsed.
-pub(crate) fn search_text(
-    session: &Inner,
-    text: &str,
-    target: &Target,
-    method: &Method,
-) -> Result<(), EgressError> {
-    search_bytes(session, text.as_bytes(), &entitled(session, target, method))
-}
-
-/// Refuses bytes that hold a secret of somebody else than `entitled`.
-fn search_bytes(
-    session: &Inner,
-    bytes: &[u8],
-    entitled: &BTreeSet<usize>,
-) -> Result<(), EgressError> {
-    let scrubber = session.scrubber();
-    match scrubber
-        .owners_in(bytes)
-        .find(|owner| !entitled.contains(owner))
-    {
-        Some(owner) => Err(session.secret_in_request(owner)),
-        None => Ok(()),
-    }
-}
-
-/// Resolves the host once, finds a rule that opens every address, and connects to those.
-async fn reach(
-    session: &Inner,
-    target: &Target,
-    rules: &[usize],
-) -> Result<(usize, Box<dyn Stream>), EgressError> {
-    let addresses = match target.address() {
-        Some(address) => vec![address],
-        None => resolve(session, target).await?,
-    };
-    let opens = |rule: &&usize| {
-        let rule = &session.access.rules[**rule];
-        addresses.iter().all(|&address| rule.opens(address))
-    };
-    // Of several rules the one that leaves most room; they differ when one of them is used up.
-    let open = rules.iter().filter(opens);
-    let rule = open.max_by_key(|&&rule| {
-        let budgets = &session.budgets;
-        budgets
-            .left_to_receive(rule)
-            .min(budgets.left_to_send(rule))
-    });
-    let &rule = rule.ok_or_else(|| closed(target, &addresses))?;
-    let stream = connect::tcp(&addresses, target.port()).await;
-    let stream = stream.map_err(|error| EgressError::Failed {
-        message: format!("no connection to {}: {}", target.origin(), error.kind()),
-        sent: false,
-    })?;
-    match target.scheme() {
-        bulkhead_policy::Scheme::Http => Ok((rule, Box::new(stream))),
-        bulkhead_policy::Scheme::Https => {
-            let config = Arc::clone(&session.shared.tls);
-            let host = target.host().to_string();
-            Ok((rule, connect::secure(config, &host, stream).await?))
-        }
-    }
-}
-
-async fn resolve(session: &Inner, target: &Target) -> Result<Vec<IpAddr>, EgressError> {
-    let host = target.host().to_string();
-    let unknown = || EgressError::Failed {
-        message: format!("the name {host} does not resolve"),
-        sent: false,
-    };
-    let addresses = session.shared.settings.resolver.resolve(&host).await;
-    let addresses = addresses.map_err(|error| {
-        debug!(host, %error, "a name did not resolve");
-        unknown()
-    })?;
-    if addresses.is_empty() {
-        Err(unknown())
-    } else {
-        Ok(addresses)
-    }
-}
-
-/// The refusal of a host with an address that is not public. It names the block that the address
-/// is in, not the address: that would map the network for the guest.
-fn closed(target: &Target, addresses: &[IpAddr]) -> EgressError {
-    let origin = target.origin();
-    let missing = match target.address() {
-        Some(_) => format!("--allow-host {origin}"),
-        None => {
-            let closed = addresses
-                .iter()
-                .filter(|&&address| !address::is_public(address));
-            let blocks: BTreeSet<Cidr> = closed
-                .filter_map(|&address| address::block_of(address).parse().ok())
-                .collect();
-            let host = target
-                .host()
-                .to_string()
-                .parse()
-                .unwrap_or(HostPattern::ANY);
-            let mut rule = HttpRule::to_host(host, Some(target.scheme()));
-            rule.port = (target.port() != target.scheme().default_port()).then_some(target.port());
-            rule.private = blocks.into_iter().collect();
-            let rule = serde_json::to_string(&rule).unwrap_or_default();
-            format!("--allow-host '{rule}'")
-        }
-    };
-    debug!(%origin, ?addresses, "a host with an address that is not public was refused");
-    let message = format!("{origin} leads to an address that is not public");
-    EgressError::Denied { message, missing }
 }
 
 /// Adds the headers that are the host's to set.

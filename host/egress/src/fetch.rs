@@ -11,8 +11,9 @@ use crate::{
     EgressError, Session,
     credential::strip_parameter,
     error::excerpt,
-    exchange::{Answer, Hop, Payload, Times, Wanted, exchange, search_text},
+    exchange::{Answer, Hop, Payload, Times, Wanted, exchange},
     headers,
+    search::search_text,
 };
 
 /// A request as a guest makes it.

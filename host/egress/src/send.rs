@@ -8,9 +8,10 @@ use http_body_util::BodyExt as _;
 
 use crate::{
     BoxBody, EgressError, Session,
-    exchange::{Hop, Payload, Times, Wanted, exchange, search_text},
+    exchange::{Hop, Payload, Times, Wanted, exchange},
     fetch::invalid_url,
     headers,
+    search::search_text,
 };
 
 /// How long the parts of a streaming exchange may take.

@@ -103,8 +103,8 @@ impl Capabilities {
         let memory = self.memory.as_ref().zip(wish.memory.as_ref());
         Self {
             http: limit_rules(&self.http, &wish.http),
-            credentials: &self.credentials & &wish.credentials,
-            reveal: &self.reveal & &wish.reveal,
+            credentials: names::wished(&self.credentials, &wish.credentials),
+            reveal: names::wished(&self.reveal, &wish.reveal),
             state: self.state && wish.state,
             memory: memory.and_then(|(own, wish)| own.limited_to(wish)),
             recall: self.recall && wish.recall,
@@ -164,8 +164,8 @@ impl Capabilities {
                 .http
                 .iter()
                 .all(|rule| self.http.iter().any(|own| own.covers(rule)))
-            && other.credentials.is_subset(&self.credentials)
-            && other.reveal.is_subset(&self.reveal)
+            && names::cover(&self.credentials, &other.credentials)
+            && names::cover(&self.reveal, &other.reveal)
             && (self.state || !other.state)
             && (self.recall || !other.recall)
             && (self.files || !other.files)

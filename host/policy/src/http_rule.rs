@@ -205,8 +205,7 @@ impl HttpRule {
                 own.is_none_or(|own| own == scheme)
                     .then(|| port.unwrap_or(scheme.default_port()))
             };
-            of(self.scheme, self.port)
-                .filter(|port| of(other_scheme, other_port) == Some(*port))
+            of(self.scheme, self.port).filter(|port| of(other_scheme, other_port) == Some(*port))
         };
         match (both(Scheme::Http), both(Scheme::Https)) {
             (None, None) => None,
@@ -462,6 +461,22 @@ mod tests {
         assert_eq!(meet("http://a", "https://a"), None);
     }
 
+    #[test]
+    fn a_wish_for_any_host_leaves_the_port_to_the_grant() {
+        let meet = |a: &str, b: &str| rule(a).limited_to(&rule(b)).map(|rule| rule.to_string());
+        assert_eq!(
+            meet("http://a:8080", "any://*").as_deref(),
+            Some("http://a:8080")
+        );
+        assert_eq!(
+            meet("any://a:8443", "https://*").as_deref(),
+            Some("https://a:8443")
+        );
+        assert_eq!(meet("http://a:8080", "https://*"), None);
+        assert_eq!(meet("http://a:8080", "any://*:9090"), None);
+        assert_eq!(meet("http://b.a:8080", "any://*.a"), None);
+    }
+
     fn any_rule() -> impl Strategy<Value = HttpRule> {
         let host = prop_oneof![
             Just("*"),
@@ -553,7 +568,9 @@ mod tests {
         ) {
             let limited = grant.limited_to(&wish);
             let allows = |rule: &HttpRule| rule.matches(&target, method);
-            let both = allows(&grant) && allows(&wish);
+            // A wish for any host leaves the port to the grant.
+            let port = if wish.host == HostPattern::ANY { wish.port.or(grant.port) } else { wish.port };
+            let both = allows(&grant) && allows(&HttpRule { port, ..wish.clone() });
             match &limited {
                 Some(limited) => {
                     prop_assert!(grant.covers(limited), "{} > {}", grant, limited);

@@ -15,6 +15,16 @@ pub(crate) fn meet(a: &BTreeSet<String>, b: &BTreeSet<String>) -> BTreeSet<Strin
     }
 }
 
+/// The names of a grant that a wish asks for, where a grant names one by one and only a wish may
+/// say `*`: it asks for whatever is granted.
+pub(crate) fn wished(grant: &BTreeSet<String>, wish: &BTreeSet<String>) -> BTreeSet<String> {
+    if wish.contains(ANY) {
+        grant.clone()
+    } else {
+        grant & wish
+    }
+}
+
 /// Whether every name of `inner` is in `outer`.
 pub(crate) fn cover(outer: &BTreeSet<String>, inner: &BTreeSet<String>) -> bool {
     outer.contains(ANY) || inner.is_subset(outer)
@@ -26,6 +36,13 @@ mod tests {
 
     fn set(names: &[&str]) -> BTreeSet<String> {
         names.iter().map(|&name| name.to_owned()).collect()
+    }
+
+    #[test]
+    fn a_star_of_a_wish_asks_for_what_is_granted_and_one_of_a_grant_gives_nothing() {
+        assert_eq!(wished(&set(&["a", "b"]), &set(&["*"])), set(&["a", "b"]));
+        assert_eq!(wished(&set(&["*"]), &set(&["a"])), set(&[]));
+        assert_eq!(wished(&set(&["a"]), &set(&["a", "b"])), set(&["a"]));
     }
 
     #[test]

@@ -41,7 +41,7 @@ impl Capabilities {
                 report(format!("/http/{i}/{field}"), message);
             }
         }
-        self.check_names(&mut report);
+        self.check_names(in_wish, &mut report);
         if self.folders.len() > MAX_FOLDERS {
             report(
                 "/folders".to_owned(),
@@ -65,7 +65,7 @@ impl Capabilities {
         }
     }
 
-    fn check_names(&self, report: &mut impl FnMut(String, String)) {
+    fn check_names(&self, in_wish: bool, report: &mut impl FnMut(String, String)) {
         let none = BTreeSet::new();
         let labels = self.memory.as_ref().map_or(&none, |memory| &memory.labels);
         if self.memory.is_some() && labels.is_empty() {
@@ -73,8 +73,8 @@ impl Capabilities {
             report("/memory/labels".to_owned(), message.to_owned());
         }
         for (at, names, star) in [
-            ("/credentials", &self.credentials, false),
-            ("/reveal", &self.reveal, false),
+            ("/credentials", &self.credentials, in_wish),
+            ("/reveal", &self.reveal, in_wish),
             ("/memory/labels", labels, true),
             ("/agents", &self.agents, true),
             ("/peers", &self.peers, true),

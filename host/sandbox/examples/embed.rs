@@ -8,12 +8,19 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let usage = "usage: embed FILE TOOL INPUT";
     let file = arguments.next().ok_or(usage)?;
-    let (tool, input) = (arguments.next().ok_or(usage)?, arguments.next().ok_or(usage)?);
+    let (tool, input) = (
+        arguments.next().ok_or(usage)?,
+        arguments.next().ok_or(usage)?,
+    );
 
     let sandbox = Sandbox::new(Settings::default())?;
     let component = sandbox.install(std::fs::read(file)?).await?;
     let report = sandbox.call(&component, Call::new(tool, input)).await;
     println!("{}", report.result?.text());
-    println!("{} units of fuel, {} µs", report.receipt.fuel.total(), report.receipt.wall_us);
+    println!(
+        "{} units of fuel, {} µs",
+        report.receipt.fuel.total(),
+        report.receipt.wall_us
+    );
     Ok(())
 }

@@ -25,8 +25,13 @@ pub struct Authority {
     pub(crate) state_name: String,
 }
 
-static NONE: LazyLock<Arc<Authority>> =
-    LazyLock::new(|| Arc::new(Authority::new(Capabilities::default(), Vec::new(), String::new())));
+static NONE: LazyLock<Arc<Authority>> = LazyLock::new(|| {
+    Arc::new(Authority::new(
+        Capabilities::default(),
+        Vec::new(),
+        String::new(),
+    ))
+});
 
 impl Authority {
     /// No capability at all.
@@ -51,10 +56,18 @@ impl Authority {
         if let Some(narrowing) = narrowing {
             effective = effective.limited_to(narrowing);
         }
-        Some(Arc::new(Self::new(effective, credentials, state_name.into())))
+        Some(Arc::new(Self::new(
+            effective,
+            credentials,
+            state_name.into(),
+        )))
     }
 
-    fn new(capabilities: Capabilities, mut credentials: Vec<Credential>, state_name: String) -> Self {
+    fn new(
+        capabilities: Capabilities,
+        mut credentials: Vec<Credential>,
+        state_name: String,
+    ) -> Self {
         credentials.retain(|credential| {
             capabilities.credentials.contains(&credential.name)
                 || capabilities.reveal.contains(&credential.name)
@@ -62,7 +75,14 @@ impl Authority {
         let hash = Digest::of(capabilities.canonical_json().as_bytes());
         let rules = capabilities.http.iter().cloned().collect();
         let scrubber = Scrubber::new(&credentials);
-        Self { capabilities, hash, rules, credentials: credentials.into(), scrubber, state_name }
+        Self {
+            capabilities,
+            hash,
+            rules,
+            credentials: credentials.into(),
+            scrubber,
+            state_name,
+        }
     }
 
     /// The effective capabilities.
@@ -79,12 +99,14 @@ impl Authority {
         match part {
             Content::Text { text } => Content::Text { text: scrub(text) },
             // base64 at all alignments is among the encodings that the scrubber knows.
-            Content::Blob { media_type, data } => {
-                Content::Blob { media_type: scrub(media_type), data: scrub(data) }
-            }
-            Content::Link { uri, title } => {
-                Content::Link { uri: scrub(uri), title: title.map(scrub) }
-            }
+            Content::Blob { media_type, data } => Content::Blob {
+                media_type: scrub(media_type),
+                data: scrub(data),
+            },
+            Content::Link { uri, title } => Content::Link {
+                uri: scrub(uri),
+                title: title.map(scrub),
+            },
         }
     }
 
@@ -96,6 +118,8 @@ impl Authority {
 
 impl fmt::Debug for Authority {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Authority").field("hash", &self.hash).finish_non_exhaustive()
+        f.debug_struct("Authority")
+            .field("hash", &self.hash)
+            .finish_non_exhaustive()
     }
 }

@@ -49,7 +49,10 @@ impl CacheKey {
     /// Reads the key, or makes a random one with mode 0600 where there is none. Two processes
     /// that start at once end with the same key.
     pub fn load_or_create(path: &Path) -> Result<Self, CacheKeyError> {
-        let error = |reason: String| CacheKeyError { path: path.display().to_string(), reason };
+        let error = |reason: String| CacheKeyError {
+            path: path.display().to_string(),
+            reason,
+        };
         let mut bytes = [0; 32];
         getrandom::fill(&mut bytes).map_err(|source| error(source.to_string()))?;
         // Written under another name first: nobody sees half a key.
@@ -61,12 +64,14 @@ impl CacheKey {
         });
         let removed = fs::remove_file(&fresh);
         match made {
-            Ok(()) => removed.map(|()| Self(bytes)).map_err(|source| error(source.to_string())),
+            Ok(()) => removed
+                .map(|()| Self(bytes))
+                .map_err(|source| error(source.to_string())),
             Err(source) if source.kind() == io::ErrorKind::AlreadyExists => {
                 let found = fs::read(path).map_err(|source| error(source.to_string()))?;
-                let bytes = found
-                    .try_into()
-                    .map_err(|_| error("it must have 32 bytes; delete it to make another".into()))?;
+                let bytes = found.try_into().map_err(|_| {
+                    error("it must have 32 bytes; delete it to make another".into())
+                })?;
                 Ok(Self(bytes))
             }
             Err(source) => Err(error(source.to_string())),
@@ -113,12 +118,19 @@ impl Cache {
             }
             _ => None,
         };
-        Ok(Self { place, hits: AtomicU64::new(0), misses: AtomicU64::new(0) })
+        Ok(Self {
+            place,
+            hits: AtomicU64::new(0),
+            misses: AtomicU64::new(0),
+        })
     }
 
     /// Artifacts that were used, and that were not there or not usable.
     pub(crate) fn counts(&self) -> (u64, u64) {
-        (self.hits.load(Ordering::Relaxed), self.misses.load(Ordering::Relaxed))
+        (
+            self.hits.load(Ordering::Relaxed),
+            self.misses.load(Ordering::Relaxed),
+        )
     }
 
     /// The compiled component, if an artifact of it is there that this installation made with
@@ -126,7 +138,11 @@ impl Cache {
     pub(crate) fn load(&self, engine: &Engine, digest: &Digest) -> Option<Component> {
         let place = self.place.as_ref()?;
         let component = place.load(engine, digest);
-        let count = if component.is_some() { &self.hits } else { &self.misses };
+        let count = if component.is_some() {
+            &self.hits
+        } else {
+            &self.misses
+        };
         count.fetch_add(1, Ordering::Relaxed);
         component
     }
@@ -142,12 +158,16 @@ impl Cache {
 
 impl Place {
     fn path(&self, digest: &Digest) -> PathBuf {
-        self.folder.join(format!("{}-{:016x}.{EXTENSION}", digest.hex(), self.compatibility))
+        self.folder.join(format!(
+            "{}-{:016x}.{EXTENSION}",
+            digest.hex(),
+            self.compatibility
+        ))
     }
 
     fn mac(&self, digest: &Digest, artifact: &[u8]) -> Hmac<Sha256> {
-        let mut mac = Hmac::<Sha256>::new_from_slice(&self.key.0)
-            .expect("HMAC takes a key of any length");
+        let mut mac =
+            Hmac::<Sha256>::new_from_slice(&self.key.0).expect("HMAC takes a key of any length");
         mac.update(MAGIC);
         mac.update(digest.as_bytes());
         mac.update(&self.compatibility.to_le_bytes());
@@ -165,7 +185,9 @@ impl Place {
             // `Component::serialize` gave for this digest and this engine.
             #[allow(unsafe_code)]
             let component = unsafe { Component::deserialize(engine, artifact) };
-            component.map_err(|error| tracing::warn!(%digest, %error, "artifact not usable")).ok()
+            component
+                .map_err(|error| tracing::warn!(%digest, %error, "artifact not usable"))
+                .ok()
         });
         if component.is_none() {
             tracing::warn!(%digest, "a compiled artifact was tampered with or is foreign; removed");
@@ -189,7 +211,9 @@ impl Place {
     }
 
     fn store(&self, digest: &Digest, component: &Component) -> io::Result<()> {
-        let artifact = component.serialize().map_err(|error| io::Error::other(error.to_string()))?;
+        let artifact = component
+            .serialize()
+            .map_err(|error| io::Error::other(error.to_string()))?;
         let needed = (artifact.len() + HEADER_BYTES) as u64;
         if needed > self.max_bytes {
             return Ok(());
@@ -275,7 +299,11 @@ mod tests {
 
     fn only_file(folder: &Path) -> PathBuf {
         let mut files = fs::read_dir(folder).expect("the folder exists");
-        files.next().expect("one artifact").expect("readable").path()
+        files
+            .next()
+            .expect("one artifact")
+            .expect("readable")
+            .path()
     }
 
     #[test]
@@ -290,7 +318,12 @@ mod tests {
 
         let stranger = place(folder.path(), &engine, 2, 1 << 30);
         assert!(stranger.load(&engine, &digest).is_none());
-        assert!(fs::read_dir(folder.path()).expect("the folder exists").next().is_none());
+        assert!(
+            fs::read_dir(folder.path())
+                .expect("the folder exists")
+                .next()
+                .is_none()
+        );
     }
 
     #[test]
@@ -321,9 +354,15 @@ mod tests {
         let (mine, other) = (Digest::of(b"a"), Digest::of(b"b"));
         cache.store(&mine, &compiled(&engine));
         let path = only_file(folder.path());
-        let name = path.file_name().and_then(|name| name.to_str()).expect("a name");
-        fs::rename(&path, folder.path().join(name.replace(&mine.hex(), &other.hex())))
-            .expect("the folder is writable");
+        let name = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .expect("a name");
+        fs::rename(
+            &path,
+            folder.path().join(name.replace(&mine.hex(), &other.hex())),
+        )
+        .expect("the folder is writable");
         assert!(cache.load(&engine, &other).is_none());
     }
 
@@ -337,8 +376,11 @@ mod tests {
         }
         let old = SystemTime::now() - std::time::Duration::from_secs(60);
         for entry in fs::read_dir(folder.path()).expect("the folder exists") {
-            let file = fs::File::options().write(true).open(entry.expect("readable").path());
-            file.and_then(|file| file.set_modified(old)).expect("settable");
+            let file = fs::File::options()
+                .write(true)
+                .open(entry.expect("readable").path());
+            file.and_then(|file| file.set_modified(old))
+                .expect("settable");
         }
         assert!(cache.load(&engine, &Digest::of(b"a")).is_some());
         cache.store(&Digest::of(b"c"), &compiled(&engine));

@@ -89,6 +89,8 @@ impl Call {
 impl fmt::Debug for Call {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Inputs may hold what nobody wants in a log.
-        f.debug_struct("Call").field("tool", &self.tool).finish_non_exhaustive()
+        f.debug_struct("Call")
+            .field("tool", &self.tool)
+            .finish_non_exhaustive()
     }
 }

@@ -52,7 +52,11 @@ impl Capture {
             stdout: Vec::new(),
             stderr: Vec::new(),
         };
-        Self(Arc::new(Shared { sink, authority, inner: Mutex::new(inner) }))
+        Self(Arc::new(Shared {
+            sink,
+            authority,
+            inner: Mutex::new(inner),
+        }))
     }
 
     /// Keeps a log line and passes it on.
@@ -65,11 +69,16 @@ impl Capture {
                 let first = !std::mem::replace(&mut inner.log_truncated, true);
                 drop(inner);
                 if first {
-                    self.send(Event::Truncated { what: "log".to_owned() });
+                    self.send(Event::Truncated {
+                        what: "log".to_owned(),
+                    });
                 }
                 return;
             }
-            inner.lines.push(LogLine { level, message: message.clone() });
+            inner.lines.push(LogLine {
+                level,
+                message: message.clone(),
+            });
         }
         self.send(Event::Log { level, message });
     }
@@ -77,7 +86,9 @@ impl Capture {
     /// Passes progress on.
     pub(crate) fn progress(&self, message: &str, done: Option<f32>) {
         let message = self.0.authority.scrubber.redact_str(message).into_owned();
-        let done = done.filter(|done| done.is_finite()).map(|done| done.clamp(0.0, 1.0));
+        let done = done
+            .filter(|done| done.is_finite())
+            .map(|done| done.clamp(0.0, 1.0));
         let cost = message.len() as u64;
         self.event(cost, Event::Progress { message, done });
     }
@@ -99,7 +110,9 @@ impl Capture {
                 let first = !std::mem::replace(&mut inner.events_truncated, true);
                 drop(inner);
                 if first {
-                    self.send(Event::Truncated { what: "events".to_owned() });
+                    self.send(Event::Truncated {
+                        what: "events".to_owned(),
+                    });
                 }
                 return;
             }
@@ -149,13 +162,20 @@ impl Capture {
 
     /// The guest's stdout or stderr.
     pub(crate) fn stream(&self, level: LogLevel) -> CapturedStream {
-        CapturedStream { capture: self.clone(), level }
+        CapturedStream {
+            capture: self.clone(),
+            level,
+        }
     }
 }
 
 impl Inner {
     fn buffer(&mut self, level: LogLevel) -> &mut Vec<u8> {
-        if level == LogLevel::Stdout { &mut self.stdout } else { &mut self.stderr }
+        if level == LogLevel::Stdout {
+            &mut self.stdout
+        } else {
+            &mut self.stderr
+        }
     }
 }
 
@@ -217,7 +237,11 @@ mod tests {
     use super::*;
 
     fn capture(log_bytes: u64) -> Capture {
-        let limits = Limits { log_bytes, event_bytes: 200, ..Limits::default() };
+        let limits = Limits {
+            log_bytes,
+            event_bytes: 200,
+            ..Limits::default()
+        };
         Capture::new(&limits, Authority::none(), None)
     }
 
@@ -249,14 +273,28 @@ mod tests {
             let seen = Arc::clone(&seen);
             Arc::new(move |event| seen.lock().push(event))
         };
-        let limits = Limits { event_bytes: 200, ..Limits::default() };
+        let limits = Limits {
+            event_bytes: 200,
+            ..Limits::default()
+        };
         let capture = Capture::new(&limits, Authority::none(), Some(sink));
         for _ in 0..10 {
             capture.progress("going on", Some(f32::NAN));
         }
         let seen = seen.lock();
         assert_eq!(seen.len(), 3);
-        assert_eq!(seen[0], Event::Progress { message: "going on".to_owned(), done: None });
-        assert_eq!(seen[2], Event::Truncated { what: "events".to_owned() });
+        assert_eq!(
+            seen[0],
+            Event::Progress {
+                message: "going on".to_owned(),
+                done: None
+            }
+        );
+        assert_eq!(
+            seen[2],
+            Event::Truncated {
+                what: "events".to_owned()
+            }
+        );
     }
 }

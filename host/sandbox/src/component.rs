@@ -107,12 +107,19 @@ impl Component {
 
     /// Exports of a plain component that are no tools, each with the reason.
     pub fn skipped(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.skipped.iter().map(|(path, reason)| (path.as_str(), reason.as_str()))
+        self.0
+            .skipped
+            .iter()
+            .map(|(path, reason)| (path.as_str(), reason.as_str()))
     }
 
     /// Every problem of `input` against the schema of `tool`, without calling it; none for an
     /// unknown tool.
-    pub fn check_input(&self, tool: &str, input: &RawValue) -> Option<Vec<bulkhead_domain::Problem>> {
+    pub fn check_input(
+        &self,
+        tool: &str,
+        input: &RawValue,
+    ) -> Option<Vec<bulkhead_domain::Problem>> {
         let tool = self.0.tool(tool)?;
         Some(tool.input.check_text(input.get()).err().unwrap_or_default())
     }

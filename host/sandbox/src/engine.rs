@@ -5,8 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use bulkhead_egress::Egress;
 use tokio::sync::Semaphore;
 use wasmtime::{
-    Config, Engine, InstanceAllocationStrategy, PoolingAllocationConfig,
-    component::Linker,
+    Config, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, component::Linker,
 };
 
 use crate::{Settings, SetupError, Usage, cache::Cache, interfaces, state::CallState};
@@ -63,7 +62,10 @@ impl Core {
     pub(crate) fn usage(&self) -> Usage {
         Usage {
             slots: self.settings.slots,
-            running: self.settings.slots.saturating_sub(self.slots.available_permits()),
+            running: self
+                .settings
+                .slots
+                .saturating_sub(self.slots.available_permits()),
             waiting: self.waiting.load(Ordering::Relaxed),
             pooling: self.pooling,
         }

@@ -48,7 +48,9 @@ pub enum InstallError {
     #[error("the component exports no tools: {0}")]
     NoTools(String),
     /// It exports another version of the ABI.
-    #[error("the component exports {found}, this host understands {expected}; rebuild it with a current SDK")]
+    #[error(
+        "the component exports {found}, this host understands {expected}; rebuild it with a current SDK"
+    )]
     WrongVersion {
         /// What it exports.
         found: String,
@@ -96,6 +98,8 @@ impl InstallError {
 }
 
 fn problems(problems: &[Problem]) -> String {
-    let lines = problems.iter().map(|problem| format!("{}: {}", problem.at, problem.message));
+    let lines = problems
+        .iter()
+        .map(|problem| format!("{}: {}", problem.at, problem.message));
     lines.collect::<Vec<_>>().join("; ")
 }

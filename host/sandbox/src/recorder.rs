@@ -37,12 +37,24 @@ impl Recorder {
         target: Option<String>,
         bytes_in: usize,
     ) -> Begun {
-        Begun { interface, function, target, bytes_in: bytes_in as u64, at: Instant::now() }
+        Begun {
+            interface,
+            function,
+            target,
+            bytes_in: bytes_in as u64,
+            at: Instant::now(),
+        }
     }
 
     /// Records the end of a host call.
     pub(crate) fn end(&mut self, begun: Begun, bytes_out: usize, outcome: HostCallOutcome) {
-        let Begun { interface, function, target, bytes_in, at } = begun;
+        let Begun {
+            interface,
+            function,
+            target,
+            bytes_in,
+            at,
+        } = begun;
         self.record(HostCall {
             interface: interface.to_owned(),
             function: function.to_owned(),
@@ -69,7 +81,10 @@ impl Recorder {
     /// Records that the host refused something; the same refusal is kept once.
     pub(crate) fn deny(&mut self, capability: &str, mut message: String) {
         cut(&mut message);
-        let denial = Denial { capability: capability.to_owned(), message };
+        let denial = Denial {
+            capability: capability.to_owned(),
+            message,
+        };
         if self.denials.len() < MAX_DENIALS && !self.denials.contains(&denial) {
             self.denials.push(denial);
         }

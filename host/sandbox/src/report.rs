@@ -45,6 +45,11 @@ pub struct Failure {
 
 impl Failure {
     pub(crate) fn new(outcome: Outcome, message: impl Into<String>) -> Self {
-        Self { outcome, message: message.into(), problems: Vec::new(), tool_error: None }
+        Self {
+            outcome,
+            message: message.into(),
+            problems: Vec::new(),
+            tool_error: None,
+        }
     }
 }

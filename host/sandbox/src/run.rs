@@ -32,9 +32,16 @@ pub(crate) async fn call(core: &Arc<Core>, component: &Component, call: Call) ->
     let mut draft = Draft::new(component.digest(), &call);
     let installed = &component.0;
     let Some(tool) = installed.tool(&call.tool) else {
-        let known: Vec<_> = installed.tools.iter().map(|tool| tool.info.name.as_str()).collect();
-        let message =
-            format!("there is no tool \"{}\"; there are {}", call.tool, known.join(", "));
+        let known: Vec<_> = installed
+            .tools
+            .iter()
+            .map(|tool| tool.info.name.as_str())
+            .collect();
+        let message = format!(
+            "there is no tool \"{}\"; there are {}",
+            call.tool,
+            known.join(", ")
+        );
         return draft.refuse(Failure::new(Outcome::UnknownTool, message));
     };
     let limits = call.limits.within(&core.settings.ceiling);
@@ -65,8 +72,20 @@ pub(crate) async fn call(core: &Arc<Core>, component: &Component, call: Call) ->
         Err(error) => return draft.refuse(host_failure(&error)),
     };
     let mut instantiated = None;
-    let guest = guest::enter(installed, tool, &call.input, input, &mut store, &mut instantiated);
-    let ended = bounded(guest, &call.cancel, draft.deadline(call_timeout(&call, core))).await;
+    let guest = guest::enter(
+        installed,
+        tool,
+        &call.input,
+        input,
+        &mut store,
+        &mut instantiated,
+    );
+    let ended = bounded(
+        guest,
+        &call.cancel,
+        draft.deadline(call_timeout(&call, core)),
+    )
+    .await;
     drop(slot);
     finish(draft, store, instantiated, ended, tool)
 }
@@ -89,11 +108,18 @@ fn check_input(
     }
     tool.input.check_text(&call.input).map_err(|problems| {
         let lines = problems.iter().map(|problem| {
-            let at = if problem.at.is_empty() { "the input" } else { &problem.at };
+            let at = if problem.at.is_empty() {
+                "the input"
+            } else {
+                &problem.at
+            };
             format!("{at}: {}", problem.message)
         });
         let message = lines.collect::<Vec<_>>().join("; ");
-        Failure { problems, ..Failure::new(Outcome::InvalidInput, message) }
+        Failure {
+            problems,
+            ..Failure::new(Outcome::InvalidInput, message)
+        }
     })
 }
 
@@ -199,7 +225,10 @@ async fn bounded<T>(
 
 fn host_failure(error: &wasmtime::Error) -> Failure {
     tracing::error!(%error, "a call could not be set up");
-    Failure::new(Outcome::HostError, "the host could not set the call up; its log has the cause")
+    Failure::new(
+        Outcome::HostError,
+        "the host could not set the call up; its log has the cause",
+    )
 }
 
 fn finish(
@@ -221,7 +250,9 @@ fn finish(
     let refused = state.limiter.refused();
     let result = match ended {
         Ok(returned) => guest::output(returned, tool, state),
-        Err(ended) => Err(ended.with_memory(refused).into_failure(&state.context.limits)),
+        Err(ended) => Err(ended
+            .with_memory(refused)
+            .into_failure(&state.context.limits)),
     };
     draft.consumed(fuel, state.limiter.peak_bytes());
     let (log, log_truncated) = state.capture.finish();
@@ -252,7 +283,10 @@ pub(crate) async fn in_store<T>(
         chain: vec![format!("{digest}/{what}")],
     };
     let deadline = context.deadline;
-    let host = |message: String| Ended { outcome: Outcome::HostError, message };
+    let host = |message: String| Ended {
+        outcome: Outcome::HostError,
+        message,
+    };
     let state = CallState::new(core, context, None).map_err(|error| host(error.to_string()))?;
     let mut store = store(core, state).map_err(|error| host(error.to_string()))?;
     let ended = bounded(enter(&mut store), &call.cancel, deadline).await;
@@ -260,7 +294,10 @@ pub(crate) async fn in_store<T>(
     let limits = &store.data().context.limits;
     ended.map_err(|ended| {
         let failure = ended.with_memory(refused).into_failure(limits);
-        Ended { outcome: failure.outcome, message: failure.message }
+        Ended {
+            outcome: failure.outcome,
+            message: failure.message,
+        }
     })
 }
 
@@ -273,6 +310,9 @@ struct Clock {
 
 impl Clock {
     fn start() -> Self {
-        Self { arrived: Instant::now(), at: Timestamp::now() }
+        Self {
+            arrived: Instant::now(),
+            at: Timestamp::now(),
+        }
     }
 }

@@ -7,7 +7,9 @@ use std::{
 
 use bulkhead_egress::Egress;
 
-use crate::{Call, Component, InstallError, Report, Settings, SetupError, Usage, engine::Core, install, run};
+use crate::{
+    Call, Component, InstallError, Report, Settings, SetupError, Usage, engine::Core, install, run,
+};
 
 /// An engine with its slots and its cache. One a process; cheap to clone.
 #[derive(Clone)]
@@ -66,6 +68,8 @@ impl Sandbox {
 
 impl std::fmt::Debug for Sandbox {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Sandbox").field("usage", &self.usage()).finish_non_exhaustive()
+        f.debug_struct("Sandbox")
+            .field("usage", &self.usage())
+            .finish_non_exhaustive()
     }
 }

@@ -26,7 +26,10 @@ impl InputCheck {
     /// Every problem of a JSON text, up to a limit.
     pub(crate) fn check_text(&self, text: &str) -> Result<Value, Vec<Problem>> {
         let value: Value = serde_json::from_str(text).map_err(|error| {
-            vec![Problem { at: String::new(), message: format!("not valid JSON: {error}") }]
+            vec![Problem {
+                at: String::new(),
+                message: format!("not valid JSON: {error}"),
+            }]
         })?;
         self.check(&value)?;
         Ok(value)
@@ -43,7 +46,10 @@ impl InputCheck {
                 message.truncate(message.floor_char_boundary(MAX_MESSAGE));
                 message.push('…');
             }
-            Problem { at: error.instance_path().to_string(), message }
+            Problem {
+                at: error.instance_path().to_string(),
+                message,
+            }
         });
         Err(problems.collect())
     }
@@ -70,9 +76,14 @@ mod tests {
 
     #[test]
     fn every_problem_is_named_with_its_pointer() {
-        let problems = check().check_text(r#"{"n": 0, "tags": ["a", 1], "x": 1}"#).expect_err("bad");
+        let problems = check()
+            .check_text(r#"{"n": 0, "tags": ["a", 1], "x": 1}"#)
+            .expect_err("bad");
         let at: Vec<_> = problems.iter().map(|problem| problem.at.as_str()).collect();
-        assert!(at.contains(&"/n") && at.contains(&"/tags/1") && at.contains(&""), "{problems:?}");
+        assert!(
+            at.contains(&"/n") && at.contains(&"/tags/1") && at.contains(&""),
+            "{problems:?}"
+        );
     }
 
     #[test]

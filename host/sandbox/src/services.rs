@@ -211,8 +211,11 @@ pub enum RecallError {
 /// The agent's archive and conversation.
 pub trait RecallService: Send + Sync {
     /// Adds a passage.
-    fn insert(&self, text: String, tags: Vec<String>)
-    -> BoxFuture<'_, Result<Passage, RecallError>>;
+    fn insert(
+        &self,
+        text: String,
+        tags: Vec<String>,
+    ) -> BoxFuture<'_, Result<Passage, RecallError>>;
     /// Searches the archive.
     fn search_archive(
         &self,
@@ -288,8 +291,7 @@ pub trait FilesService: Send + Sync {
         limit: u32,
     ) -> BoxFuture<'_, Result<Vec<FileHit>, FilesError>>;
     /// Searches by meaning, or by text where there is no embedding model.
-    fn search(&self, query: String, limit: u32)
-    -> BoxFuture<'_, Result<Vec<FileHit>, FilesError>>;
+    fn search(&self, query: String, limit: u32) -> BoxFuture<'_, Result<Vec<FileHit>, FilesError>>;
 }
 
 /// An answer of another agent.

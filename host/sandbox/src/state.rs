@@ -16,7 +16,7 @@ use crate::{
     capture::Capture,
     engine::Core,
     interfaces::{
-        filesystem::{FoldersCtx, FoldersView, FolderError, Folders},
+        filesystem::{FolderError, Folders, FoldersCtx, FoldersView},
         wasi_http::CheckedHttp,
     },
     limiter::Limiter,
@@ -151,7 +151,10 @@ fn wasi(context: &Context, capture: &Capture) -> WasiCtx {
 
 impl WasiView for CallState {
     fn ctx(&mut self) -> WasiCtxView<'_> {
-        WasiCtxView { ctx: &mut self.wasi, table: &mut self.table }
+        WasiCtxView {
+            ctx: &mut self.wasi,
+            table: &mut self.table,
+        }
     }
 }
 

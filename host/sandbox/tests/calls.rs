@@ -23,7 +23,10 @@ async fn a_call_gives_a_checked_result_and_a_receipt() {
     let input = json!({"left": 2, "right": 3});
     let report = sandbox.call(&component, call("add", input.clone())).await;
     let receipt = &report.receipt;
-    assert_eq!(report.result.as_ref().unwrap().structured, Some(json!({"sum": 5})));
+    assert_eq!(
+        report.result.as_ref().unwrap().structured,
+        Some(json!({"sum": 5}))
+    );
     assert_eq!(receipt.outcome, Outcome::Ok);
     assert_eq!(receipt.digest, Digest::of(bulkhead_fixtures::FRIENDLY));
     assert_eq!(receipt.input_hash, Digest::of(input.to_string().as_bytes()));
@@ -35,9 +38,18 @@ async fn a_call_gives_a_checked_result_and_a_receipt() {
 async fn equal_calls_have_equal_output_hashes_and_fuel() {
     let sandbox = sandbox();
     let component = friendly(&sandbox).await;
-    let first = sandbox.call(&component, call("add", json!({"left": 2, "right": 3}))).await.receipt;
-    let second = sandbox.call(&component, call("add", json!({"left": 2, "right": 3}))).await.receipt;
-    assert_eq!((first.output_hash, first.fuel), (second.output_hash, second.fuel));
+    let first = sandbox
+        .call(&component, call("add", json!({"left": 2, "right": 3})))
+        .await
+        .receipt;
+    let second = sandbox
+        .call(&component, call("add", json!({"left": 2, "right": 3})))
+        .await
+        .receipt;
+    assert_eq!(
+        (first.output_hash, first.fuel),
+        (second.output_hash, second.fuel)
+    );
     assert_ne!(first.id, second.id);
 }
 
@@ -45,11 +57,18 @@ async fn equal_calls_have_equal_output_hashes_and_fuel() {
 async fn a_wrong_input_names_every_problem_and_runs_nothing() {
     let sandbox = sandbox();
     let component = friendly(&sandbox).await;
-    let report = sandbox.call(&component, call("add", json!({"left": "2", "x": 1}))).await;
+    let report = sandbox
+        .call(&component, call("add", json!({"left": "2", "x": 1})))
+        .await;
     let failure = report.result.unwrap_err();
     assert_eq!(failure.outcome, Outcome::InvalidInput);
     assert!(failure.problems.iter().any(|problem| problem.at == "/left"));
-    assert!(failure.problems.iter().any(|problem| problem.message.contains("right")));
+    assert!(
+        failure
+            .problems
+            .iter()
+            .any(|problem| problem.message.contains("right"))
+    );
     assert_eq!(report.receipt.fuel.total(), 0);
 }
 
@@ -57,7 +76,11 @@ async fn a_wrong_input_names_every_problem_and_runs_nothing() {
 async fn an_unknown_tool_is_named_with_those_that_are_there() {
     let sandbox = sandbox();
     let component = friendly(&sandbox).await;
-    let failure = sandbox.call(&component, call("ad", json!({}))).await.result.unwrap_err();
+    let failure = sandbox
+        .call(&component, call("ad", json!({})))
+        .await
+        .result
+        .unwrap_err();
     assert_eq!(failure.outcome, Outcome::UnknownTool);
     assert!(failure.message.contains("add"));
 }
@@ -70,7 +93,10 @@ async fn a_tools_own_failure_is_no_host_outcome() {
     let report = sandbox.call(&component, call("add", input)).await;
     let failure = report.result.unwrap_err();
     assert_eq!(failure.outcome, Outcome::ToolError);
-    assert!(matches!(failure.tool_error, Some(ToolError::InvalidInput(_))));
+    assert!(matches!(
+        failure.tool_error,
+        Some(ToolError::InvalidInput(_))
+    ));
 }
 
 #[tokio::test]
@@ -116,7 +142,11 @@ async fn a_cancelled_call_stops_at_once() {
     let component = hostile(&sandbox).await;
     let cancel = CancellationToken::new();
     let call = call("spin", json!({}))
-        .with_limits(Limits { fuel: u64::MAX, timeout_ms: 60_000, ..Limits::default() })
+        .with_limits(Limits {
+            fuel: u64::MAX,
+            timeout_ms: 60_000,
+            ..Limits::default()
+        })
         .with_cancel(cancel.clone());
     let running = {
         let sandbox = sandbox.clone();
@@ -128,7 +158,11 @@ async fn a_cancelled_call_stops_at_once() {
     let report = running.await.unwrap();
     assert_eq!(outcome(&report), Outcome::Cancelled);
     assert!(report.receipt.fuel.call > 0);
-    assert!(asked.elapsed() < Duration::from_secs(2), "{:?}", asked.elapsed());
+    assert!(
+        asked.elapsed() < Duration::from_secs(2),
+        "{:?}",
+        asked.elapsed()
+    );
     assert_eq!(sandbox.usage().running, 0);
 }
 
@@ -137,7 +171,8 @@ async fn a_call_that_is_dropped_frees_its_slot() {
     let sandbox = sandbox();
     let component = hostile(&sandbox).await;
     let call = call("sleep_forever", json!({}));
-    let timed = tokio::time::timeout(Duration::from_millis(50), sandbox.call(&component, call)).await;
+    let timed =
+        tokio::time::timeout(Duration::from_millis(50), sandbox.call(&component, call)).await;
     assert!(timed.is_err());
     assert_eq!(sandbox.usage().running, 0);
     let friendly = friendly(&sandbox).await;
@@ -146,18 +181,26 @@ async fn a_call_that_is_dropped_frees_its_slot() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_thousand_calls_wait_their_turn_and_none_fails() {
-    let settings = Settings { slots: 2, ..Settings::default() };
+    let settings = Settings {
+        slots: 2,
+        ..Settings::default()
+    };
     let sandbox = Sandbox::new(settings).unwrap();
     let component = friendly(&sandbox).await;
     let calls = (0..1_000).map(|n| {
         let (sandbox, component) = (sandbox.clone(), component.clone());
         tokio::spawn(async move {
-            sandbox.call(&component, call("add", json!({"left": n, "right": 1}))).await
+            sandbox
+                .call(&component, call("add", json!({"left": n, "right": 1})))
+                .await
         })
     });
     for (n, report) in calls.collect::<Vec<_>>().into_iter().enumerate() {
         let report = report.await.unwrap();
-        assert_eq!(report.result.unwrap().structured, Some(json!({"sum": n + 1})));
+        assert_eq!(
+            report.result.unwrap().structured,
+            Some(json!({"sum": n + 1}))
+        );
     }
     assert_eq!((sandbox.usage().running, sandbox.usage().waiting), (0, 0));
 }
@@ -176,7 +219,12 @@ async fn a_full_pool_makes_calls_wait_and_then_refuses_by_type() {
     let holder = {
         let (sandbox, component, cancel) = (sandbox.clone(), component.clone(), cancel.clone());
         tokio::spawn(async move {
-            sandbox.call(&component, call("sleep_forever", json!({})).with_cancel(cancel)).await
+            sandbox
+                .call(
+                    &component,
+                    call("sleep_forever", json!({})).with_cancel(cancel),
+                )
+                .await
         })
     };
     while sandbox.usage().running == 0 {
@@ -193,7 +241,10 @@ async fn a_full_pool_makes_calls_wait_and_then_refuses_by_type() {
 
 #[tokio::test]
 async fn instances_are_made_on_demand_where_slots_are_switched_off() {
-    let settings = Settings { pooling: false, ..Settings::default() };
+    let settings = Settings {
+        pooling: false,
+        ..Settings::default()
+    };
     let sandbox = Sandbox::new(settings).unwrap();
     assert!(!sandbox.usage().pooling);
     let friendly = friendly(&sandbox).await;
@@ -206,6 +257,10 @@ async fn a_tool_that_imports_nothing_of_the_host_is_pure() {
     let pure = install(&sandbox, bulkhead_fixtures::PLAIN).await;
     assert!(pure.is_pure(), "{:?}", pure.imports());
     // It sleeps in one of its modes: whoever reads a clock learns something.
-    assert!(!install(&sandbox, bulkhead_fixtures::MISDESCRIBE).await.is_pure());
+    assert!(
+        !install(&sandbox, bulkhead_fixtures::MISDESCRIBE)
+            .await
+            .is_pure()
+    );
     assert!(!friendly(&sandbox).await.is_pure());
 }

@@ -10,7 +10,9 @@ use bulkhead_domain::{Outcome, Problem};
 use bulkhead_policy::Limits;
 use bulkhead_sandbox::{
     Authority, Call, Component, Event, InstallError, Report, Sandbox, Services, Settings,
-    services::{MemoryBlock, MemoryError, MemoryService, Namespace, StateEntry, StateError, StateService},
+    services::{
+        MemoryBlock, MemoryError, MemoryService, Namespace, StateEntry, StateError, StateService,
+    },
 };
 use common::*;
 use futures::future::BoxFuture;
@@ -20,7 +22,9 @@ use serde_json::{Value, json};
 async fn attack(tool: &str, input: Value) -> Report {
     let sandbox = sandbox();
     let (hostile, friendly) = (hostile(&sandbox).await, friendly(&sandbox).await);
-    let report = sandbox.call(&hostile, call(tool, input).with_limits(tight())).await;
+    let report = sandbox
+        .call(&hostile, call(tool, input).with_limits(tight()))
+        .await;
     neighbour_is_unharmed(&sandbox, &friendly).await;
     assert_eq!(sandbox.usage().running, 0);
     report
@@ -43,7 +47,10 @@ fn wat(text: &str) -> Vec<u8> {
 fn misdescribe(mode: &str) -> Vec<u8> {
     let mut bytes = bulkhead_fixtures::MISDESCRIBE.to_vec();
     let marker = b"MODE:";
-    let at = bytes.windows(marker.len()).position(|found| found == marker).expect("the marker");
+    let at = bytes
+        .windows(marker.len())
+        .position(|found| found == marker)
+        .expect("the marker");
     let mode = format!("{mode:<16}");
     bytes[at + marker.len()..][..16].copy_from_slice(mode.as_bytes());
     bytes
@@ -69,8 +76,14 @@ async fn a_loop_in_call_runs_out_of_fuel() {
 async fn a_loop_with_fuel_without_end_meets_its_deadline() {
     let sandbox = sandbox();
     let hostile = hostile(&sandbox).await;
-    let limits = Limits { fuel: u64::MAX, timeout_ms: 100, ..Limits::default() };
-    let report = sandbox.call(&hostile, call("spin", json!({})).with_limits(limits)).await;
+    let limits = Limits {
+        fuel: u64::MAX,
+        timeout_ms: 100,
+        ..Limits::default()
+    };
+    let report = sandbox
+        .call(&hostile, call("spin", json!({})).with_limits(limits))
+        .await;
     assert_eq!(outcome(&report), Outcome::DeadlineExceeded);
     assert!(report.receipt.wall_us >= 100_000);
 }
@@ -79,7 +92,11 @@ async fn a_loop_with_fuel_without_end_meets_its_deadline() {
 async fn a_spinning_guest_shares_its_thread() {
     let sandbox = sandbox();
     let (hostile, friendly) = (hostile(&sandbox).await, friendly(&sandbox).await);
-    let limits = Limits { fuel: u64::MAX, timeout_ms: 2_000, ..Limits::default() };
+    let limits = Limits {
+        fuel: u64::MAX,
+        timeout_ms: 2_000,
+        ..Limits::default()
+    };
     let spin = sandbox.call(&hostile, call("spin", json!({})).with_limits(limits));
     let neighbours = async {
         for _ in 0..20 {
@@ -104,7 +121,9 @@ async fn a_describe_that_never_returns_is_given_up() {
         ("bomb", "out_of_memory"),
     ] {
         match install_attack(&misdescribe(mode)).await {
-            Err(InstallError::Describe(message)) => assert!(message.starts_with(outcome), "{message}"),
+            Err(InstallError::Describe(message)) => {
+                assert!(message.starts_with(outcome), "{message}")
+            }
             other => panic!("{mode}: {other:?}"),
         }
     }
@@ -158,11 +177,21 @@ fn many_memories(count: usize, pages: usize) -> Vec<u8> {
 async fn many_memories_are_summed() {
     let sandbox = sandbox();
     let component = install(&sandbox, &many_memories(3, 100)).await;
-    let limits = Limits { memory_bytes: 90 * 65_536, ..tight() };
-    let report = sandbox.call(&component, call("grow0", json!({})).with_limits(limits)).await;
+    let limits = Limits {
+        memory_bytes: 90 * 65_536,
+        ..tight()
+    };
+    let report = sandbox
+        .call(&component, call("grow0", json!({})).with_limits(limits))
+        .await;
     assert_eq!(outcome(&report), Outcome::OutOfMemory);
-    let limits = Limits { memory_bytes: 103 * 65_536, ..tight() };
-    let report = sandbox.call(&component, call("grow0", json!({})).with_limits(limits)).await;
+    let limits = Limits {
+        memory_bytes: 103 * 65_536,
+        ..tight()
+    };
+    let report = sandbox
+        .call(&component, call("grow0", json!({})).with_limits(limits))
+        .await;
     assert_eq!(outcome(&report), Outcome::Ok);
     assert_eq!(report.receipt.peak_memory_bytes, 103 * 65_536);
 }
@@ -180,8 +209,13 @@ async fn a_memory_that_begins_over_the_limit_is_refused_by_type() {
         (core instance $i (instantiate $m))
         (func (export "f") (canon lift (core func $i "f"))))"#);
     let component = install(&sandbox, &bytes).await;
-    let limits = Limits { memory_bytes: 1 << 20, ..tight() };
-    let report = sandbox.call(&component, call("f", json!({})).with_limits(limits)).await;
+    let limits = Limits {
+        memory_bytes: 1 << 20,
+        ..tight()
+    };
+    let report = sandbox
+        .call(&component, call("f", json!({})).with_limits(limits))
+        .await;
     assert_eq!(outcome(&report), Outcome::OutOfMemory);
 }
 
@@ -199,7 +233,9 @@ async fn a_table_bomb_stops_at_its_limit() {
         (core instance $i (instantiate $m))
         (func (export "f") (canon lift (core func $i "f"))))"#);
     let component = install(&sandbox, &bytes).await;
-    let report = sandbox.call(&component, call("f", json!({})).with_limits(tight())).await;
+    let report = sandbox
+        .call(&component, call("f", json!({})).with_limits(tight()))
+        .await;
     assert_eq!(outcome(&report), Outcome::OutOfMemory);
     let friendly = friendly(&sandbox).await;
     neighbour_is_unharmed(&sandbox, &friendly).await;
@@ -215,7 +251,13 @@ async fn thousands_of_instances_are_refused() {
     }
     text.push_str("(func (export \"f\") (canon lift (core func $i0 \"f\"))))");
     let found = install_attack(&wat(&text)).await;
-    assert!(matches!(found, Err(InstallError::Invalid(_) | InstallError::Compile(_))), "{found:?}");
+    assert!(
+        matches!(
+            found,
+            Err(InstallError::Invalid(_) | InstallError::Compile(_))
+        ),
+        "{found:?}"
+    );
 }
 
 // 8 deep recursion
@@ -254,19 +296,33 @@ async fn a_result_over_the_limit_is_cut_and_marked() {
     let output = report.result.unwrap();
     assert!(output.truncated);
     let text = output.text();
-    assert!(text.len() < (1 << 20) + 200 && text.contains("cut by the host"), "{}", text.len());
+    assert!(
+        text.len() < (1 << 20) + 200 && text.contains("cut by the host"),
+        "{}",
+        text.len()
+    );
 }
 
 #[tokio::test]
 async fn an_endless_result_costs_the_host_nothing() {
     let sandbox = sandbox();
     let component = hostile(&sandbox).await;
-    let limits = Limits { memory_bytes: 512 << 20, fuel: 5_000_000_000, ..tight() };
+    let limits = Limits {
+        memory_bytes: 512 << 20,
+        fuel: 5_000_000_000,
+        ..tight()
+    };
     let big = call("big_result", json!({"bytes": 200 << 20})).with_limits(limits.clone());
-    assert_eq!(outcome(&sandbox.call(&component, big).await), Outcome::LimitExceeded);
+    assert_eq!(
+        outcome(&sandbox.call(&component, big).await),
+        Outcome::LimitExceeded
+    );
     let endless = call("big_result", json!({"bytes": 1_u64 << 30})).with_limits(limits);
     let found = outcome(&sandbox.call(&component, endless).await);
-    assert!(matches!(found, Outcome::OutOfMemory | Outcome::LimitExceeded), "{found}");
+    assert!(
+        matches!(found, Outcome::OutOfMemory | Outcome::LimitExceeded),
+        "{found}"
+    );
 }
 
 #[tokio::test]
@@ -303,7 +359,9 @@ async fn a_list_that_names_one_string_a_million_times_is_refused() {
             (canon lift (core func $i "f") (memory $i "memory") (realloc (func $i "realloc")))))"#);
     let sandbox = sandbox();
     let component = install(&sandbox, &bytes).await;
-    let report = sandbox.call(&component, call("f", json!({})).with_limits(tight())).await;
+    let report = sandbox
+        .call(&component, call("f", json!({})).with_limits(tight()))
+        .await;
     assert_eq!(outcome(&report), Outcome::LimitExceeded);
     let friendly = friendly(&sandbox).await;
     neighbour_is_unharmed(&sandbox, &friendly).await;
@@ -315,7 +373,10 @@ async fn any_number_of_parts_and_problems_is_bounded() {
         let report = attack(tool, json!({"count": 1_000_000})).await;
         assert_ne!(outcome(&report), Outcome::Ok, "{tool}");
         if let Err(failure) = report.result {
-            assert!(failure.message.len() < 2 << 20 && failure.problems.len() <= 100, "{tool}");
+            assert!(
+                failure.message.len() < 2 << 20 && failure.problems.len() <= 100,
+                "{tool}"
+            );
         }
     }
 }
@@ -339,13 +400,24 @@ async fn floods_are_cut_said_once_and_end_with_the_fuel() {
             .with_events(Arc::new(move |event| sink.lock().unwrap().push(event)));
         let report = sandbox.call(&component, flood).await;
         let found = outcome(&report);
-        assert!(matches!(found, Outcome::OutOfFuel | Outcome::DeadlineExceeded), "{tool}: {found}");
+        assert!(
+            matches!(found, Outcome::OutOfFuel | Outcome::DeadlineExceeded),
+            "{tool}: {found}"
+        );
         let seen = seen.lock().unwrap();
         let bytes = serde_json::to_string(&*seen).unwrap().len() as u64;
         assert!(bytes < 3 * tight().event_bytes, "{tool}: {bytes}");
-        let marks = seen.iter().filter(|event| matches!(event, Event::Truncated { .. })).count();
+        let marks = seen
+            .iter()
+            .filter(|event| matches!(event, Event::Truncated { .. }))
+            .count();
         assert_eq!(marks, 1, "{tool}");
-        assert_eq!(seen.last(), Some(&Event::Truncated { what: what.to_owned() }));
+        assert_eq!(
+            seen.last(),
+            Some(&Event::Truncated {
+                what: what.to_owned()
+            })
+        );
         let log: usize = report.log.iter().map(|line| line.message.len()).sum();
         assert!(log as u64 <= tight().log_bytes);
         assert_eq!(report.log_truncated, what == "log");
@@ -374,7 +446,9 @@ async fn a_flood_of_handles_ends_in_a_typed_outcome() {
         (func (export "f") (canon lift (core func $i "f"))))"#);
     let sandbox = sandbox();
     let component = install(&sandbox, &bytes).await;
-    let report = sandbox.call(&component, call("f", json!({})).with_limits(tight())).await;
+    let report = sandbox
+        .call(&component, call("f", json!({})).with_limits(tight()))
+        .await;
     assert_eq!(outcome(&report), Outcome::LimitExceeded);
     let friendly = friendly(&sandbox).await;
     neighbour_is_unharmed(&sandbox, &friendly).await;
@@ -389,7 +463,9 @@ async fn thirty_two_thousand_headers_end_in_a_typed_outcome() {
     let headers: Vec<_> = (0..32_769).map(|n| json!([format!("h{n}"), "v"])).collect();
     let authority = granted(&component, "fetch", json!({"http": ["example.com"]}));
     let input = json!({"url": "https://example.com/", "headers": headers});
-    let report = sandbox.call(&component, call("fetch", input).with_authority(authority)).await;
+    let report = sandbox
+        .call(&component, call("fetch", input).with_authority(authority))
+        .await;
     assert_eq!(outcome(&report), Outcome::ToolError);
     assert!(report.receipt.host_calls.len() == 1);
     neighbour_is_unharmed(&sandbox, &component).await;
@@ -409,8 +485,16 @@ async fn random_bytes_are_given_in_small_portions() {
 async fn a_guest_that_sleeps_forever_meets_its_deadline() {
     let sandbox = sandbox();
     let component = hostile(&sandbox).await;
-    let limits = Limits { timeout_ms: 100, ..tight() };
-    let report = sandbox.call(&component, call("sleep_forever", json!({})).with_limits(limits)).await;
+    let limits = Limits {
+        timeout_ms: 100,
+        ..tight()
+    };
+    let report = sandbox
+        .call(
+            &component,
+            call("sleep_forever", json!({})).with_limits(limits),
+        )
+        .await;
     assert_eq!(outcome(&report), Outcome::DeadlineExceeded);
     assert!(report.receipt.fuel.call < 10_000_000);
 }
@@ -419,7 +503,11 @@ async fn a_guest_that_sleeps_forever_meets_its_deadline() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_may_go_away_at_any_await() {
-    let settings = Settings { slots: 2, yield_interval: 1_000, ..Settings::default() };
+    let settings = Settings {
+        slots: 2,
+        yield_interval: 1_000,
+        ..Settings::default()
+    };
     let sandbox = Sandbox::new(settings).unwrap();
     let (hostile, friendly) = (hostile(&sandbox).await, friendly(&sandbox).await);
     // Polls each call n times and drops it, for every n up to far beyond its last await.
@@ -489,7 +577,10 @@ impl StateService for Panicking {
 async fn a_host_function_that_panics_ends_its_own_call_alone() {
     let sandbox = sandbox();
     let component = friendly(&sandbox).await;
-    let services = Services { state: Some(Arc::new(Panicking)), ..Services::default() };
+    let services = Services {
+        state: Some(Arc::new(Panicking)),
+        ..Services::default()
+    };
     let call = call("counter", json!({}))
         .with_authority(granted(&component, "counter", json!({"state": true})))
         .with_services(services);
@@ -503,7 +594,10 @@ async fn a_host_function_that_panics_ends_its_own_call_alone() {
 
 #[tokio::test]
 async fn nothing_of_one_call_is_seen_by_the_next_in_the_same_slot() {
-    let settings = Settings { slots: 1, ..Settings::default() };
+    let settings = Settings {
+        slots: 1,
+        ..Settings::default()
+    };
     let sandbox = Sandbox::new(settings).unwrap();
     assert!(sandbox.usage().pooling);
     // Writes a canary over all its memory and globals, or looks for one.
@@ -529,7 +623,10 @@ async fn nothing_of_one_call_is_seen_by_the_next_in_the_same_slot() {
         let wrote = sandbox.call(&component, call("write", json!({}))).await;
         assert_eq!(outcome(&wrote), Outcome::Ok);
         let looked = sandbox.call(&component, call("look", json!({}))).await;
-        assert_eq!(looked.result.unwrap().structured, Some(json!({"result": 0})));
+        assert_eq!(
+            looked.result.unwrap().structured,
+            Some(json!({"result": 0}))
+        );
     }
 }
 
@@ -568,7 +665,11 @@ async fn a_tampered_artifact_is_compiled_anew_and_a_good_one_is_not() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_component_that_is_cut_or_changed_anywhere_never_harms_the_host() {
-    let sandbox = Sandbox::new(Settings { slots: 4, ..Settings::default() }).unwrap();
+    let sandbox = Sandbox::new(Settings {
+        slots: 4,
+        ..Settings::default()
+    })
+    .unwrap();
     let friendly = friendly(&sandbox).await;
     let good = misdescribe("honest");
     for step in 0..40 {
@@ -587,10 +688,22 @@ async fn a_component_that_is_cut_or_changed_anywhere_never_harms_the_host() {
 
 #[tokio::test]
 async fn more_bytes_than_allowed_are_refused_before_they_are_read() {
-    let settings = Settings { max_component_bytes: 1 << 20, ..Settings::default() };
+    let settings = Settings {
+        max_component_bytes: 1 << 20,
+        ..Settings::default()
+    };
     let sandbox = Sandbox::new(settings).unwrap();
     let found = sandbox.install(vec![0; 50 << 20]).await;
-    assert!(matches!(found, Err(InstallError::TooLarge { actual: 0x320_0000, .. })), "{found:?}");
+    assert!(
+        matches!(
+            found,
+            Err(InstallError::TooLarge {
+                actual: 0x320_0000,
+                ..
+            })
+        ),
+        "{found:?}"
+    );
 }
 
 #[tokio::test]
@@ -612,10 +725,16 @@ async fn a_function_of_many_megabytes_is_refused_before_it_is_compiled() {
 
 #[tokio::test]
 async fn compiling_that_takes_too_long_is_given_up() {
-    let settings = Settings { compile_timeout: Duration::from_millis(1), ..Settings::default() };
+    let settings = Settings {
+        compile_timeout: Duration::from_millis(1),
+        ..Settings::default()
+    };
     let sandbox = Sandbox::new(settings).unwrap();
     let found = sandbox.install(bulkhead_fixtures::FRIENDLY).await;
-    let given_up = matches!(found, Err(InstallError::CompileTimeout(_) | InstallError::Busy));
+    let given_up = matches!(
+        found,
+        Err(InstallError::CompileTimeout(_) | InstallError::Busy)
+    );
     assert!(given_up, "{found:?}");
 }
 
@@ -635,7 +754,10 @@ async fn what_a_component_says_of_itself_is_checked() {
         ("reference", "/0/input_schema"),
     ] {
         let problems = description_problems(install_attack(&misdescribe(mode)).await);
-        assert!(problems.iter().any(|problem| problem.at == at), "{mode}: {problems:?}");
+        assert!(
+            problems.iter().any(|problem| problem.at == at),
+            "{mode}: {problems:?}"
+        );
     }
     let found = install_attack(&misdescribe("none")).await;
     assert!(matches!(found, Err(InstallError::NoTools(_))), "{found:?}");
@@ -652,7 +774,10 @@ async fn an_import_of_a_known_interface_with_another_type_is_refused() {
         (core instance $i (instantiate $m))
         (func (export "f") (canon lift (core func $i "f"))))"#);
     let found = install_attack(&bytes).await;
-    assert!(matches!(found, Err(InstallError::UnknownImports(_))), "{found:?}");
+    assert!(
+        matches!(found, Err(InstallError::UnknownImports(_))),
+        "{found:?}"
+    );
 }
 
 // 30 peer recursion, cycles, budget inheritance: see `peers.rs`
@@ -661,9 +786,18 @@ async fn an_import_of_a_known_interface_with_another_type_is_refused() {
 
 #[tokio::test]
 async fn a_guest_that_exits_or_panics_or_lies_gets_a_host_outcome_of_its_own() {
-    assert_eq!(outcome(&attack("exit", json!({"code": 0})).await), Outcome::Exited);
-    assert_eq!(outcome(&attack("panic", json!({"message": "out_of_fuel"})).await), Outcome::Trap);
-    assert_eq!(outcome(&attack("bad_structured", json!({})).await), Outcome::InvalidOutput);
+    assert_eq!(
+        outcome(&attack("exit", json!({"code": 0})).await),
+        Outcome::Exited
+    );
+    assert_eq!(
+        outcome(&attack("panic", json!({"message": "out_of_fuel"})).await),
+        Outcome::Trap
+    );
+    assert_eq!(
+        outcome(&attack("bad_structured", json!({})).await),
+        Outcome::InvalidOutput
+    );
 }
 
 // 33 the model asks for a grant: no interface of a call can widen its authority, and memory that
@@ -686,7 +820,12 @@ impl MemoryService for Blocks {
         value: String,
         _: u64,
     ) -> BoxFuture<'a, Result<MemoryBlock, MemoryError>> {
-        Box::pin(async move { Ok(MemoryBlock { value, ..block(label) }) })
+        Box::pin(async move {
+            Ok(MemoryBlock {
+                value,
+                ..block(label)
+            })
+        })
     }
 
     fn create<'a>(
@@ -718,10 +857,17 @@ fn block(label: &str) -> MemoryBlock {
 async fn no_input_of_a_call_widens_what_it_may_do() {
     let sandbox = sandbox();
     let component = friendly(&sandbox).await;
-    let services = Services { memory: Some(Arc::new(Blocks)), ..Services::default() };
+    let services = Services {
+        memory: Some(Arc::new(Blocks)),
+        ..Services::default()
+    };
     let grant = json!({"memory": {"labels": ["human"], "write": true}});
     let authority = granted(&component, "remember", grant);
-    for (label, expected) in [("human", Outcome::Ok), ("persona", Outcome::Denied), ("secret", Outcome::Denied)] {
+    for (label, expected) in [
+        ("human", Outcome::Ok),
+        ("persona", Outcome::Denied),
+        ("secret", Outcome::Denied),
+    ] {
         let input = json!({"label": label, "line": "grant me http and secret"});
         let call = call("remember", input)
             .with_authority(Arc::clone(&authority))

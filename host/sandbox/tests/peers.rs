@@ -25,7 +25,11 @@ struct Peers {
 impl Peers {
     async fn new(sandbox: &Sandbox) -> Arc<Self> {
         let components = vec![friendly(sandbox).await, hostile(sandbox).await];
-        Arc::new(Self { sandbox: sandbox.clone(), components, reports: Mutex::default() })
+        Arc::new(Self {
+            sandbox: sandbox.clone(),
+            components,
+            reports: Mutex::default(),
+        })
     }
 
     fn authority(component: &Component, tool: &str) -> Arc<Authority> {
@@ -42,7 +46,10 @@ impl Peers {
     }
 
     fn services(self: &Arc<Self>) -> Services {
-        Services { peers: Some(Arc::new(Shared(Arc::clone(self)))), ..Services::default() }
+        Services {
+            peers: Some(Arc::new(Shared(Arc::clone(self)))),
+            ..Services::default()
+        }
     }
 }
 
@@ -52,9 +59,15 @@ impl PeersService for Shared {
     fn call(&self, request: PeerRequest) -> BoxFuture<'_, PeerReply> {
         Box::pin(async move {
             let peers = &self.0;
-            let found = peers.components.iter().find(|c| c.tool_wishes(&request.name).is_some());
+            let found = peers
+                .components
+                .iter()
+                .find(|c| c.tool_wishes(&request.name).is_some());
             let Some(component) = found else {
-                return PeerReply { result: Err(PeerError::Unknown), fuel: Default::default() };
+                return PeerReply {
+                    result: Err(PeerError::Unknown),
+                    fuel: Default::default(),
+                };
             };
             let mut call = Call::new(request.name.clone(), request.input)
                 .with_authority(Peers::authority(component, &request.name))
@@ -76,9 +89,10 @@ impl PeersService for Shared {
 
 /// `ask_peer` asking itself `depth` times, and `add` at the end.
 fn nested(depth: usize) -> Value {
-    (0..depth).fold(json!({"name": "add", "input": {"left": 1, "right": 2}}), |inner, _| {
-        json!({"name": "ask_peer", "input": inner})
-    })
+    (0..depth).fold(
+        json!({"name": "add", "input": {"left": 1, "right": 2}}),
+        |inner, _| json!({"name": "ask_peer", "input": inner}),
+    )
 }
 
 #[tokio::test]
@@ -106,12 +120,24 @@ async fn calls_without_end_stop_at_a_depth() {
 async fn a_called_tool_spends_its_callers_budget() {
     let sandbox = sandbox();
     let peers = Peers::new(&sandbox).await;
-    let limits = Limits { fuel: 50_000_000, ..Limits::default() };
-    let report = peers.ask(json!({"name": "spin", "input": {}}), limits.clone()).await;
+    let limits = Limits {
+        fuel: 50_000_000,
+        ..Limits::default()
+    };
+    let report = peers
+        .ask(json!({"name": "spin", "input": {}}), limits.clone())
+        .await;
     let inner = &peers.reports.lock().unwrap()[0].receipt;
     assert_eq!(inner.outcome, Outcome::OutOfFuel);
-    assert!(inner.fuel.total() < limits.fuel, "the caller had spent some before");
-    assert_eq!(outcome(&report), Outcome::OutOfFuel, "nothing was left for the caller");
+    assert!(
+        inner.fuel.total() < limits.fuel,
+        "the caller had spent some before"
+    );
+    assert_eq!(
+        outcome(&report),
+        Outcome::OutOfFuel,
+        "nothing was left for the caller"
+    );
     assert_eq!(report.receipt.fuel.total(), limits.fuel);
 }
 
@@ -119,15 +145,26 @@ async fn a_called_tool_spends_its_callers_budget() {
 async fn a_called_tool_has_no_more_memory_and_time_than_its_caller() {
     let sandbox = sandbox();
     let peers = Peers::new(&sandbox).await;
-    let limits = Limits { memory_bytes: 32 << 20, timeout_ms: 2_000, ..tight() };
-    let report = peers.ask(json!({"name": "memory_bomb", "input": {}}), limits.clone()).await;
+    let limits = Limits {
+        memory_bytes: 32 << 20,
+        timeout_ms: 2_000,
+        ..tight()
+    };
+    let report = peers
+        .ask(json!({"name": "memory_bomb", "input": {}}), limits.clone())
+        .await;
     assert!(report.result.is_err());
     let inner = peers.reports.lock().unwrap()[0].receipt.clone();
     assert_eq!(inner.outcome, Outcome::OutOfMemory);
     assert!(inner.peak_memory_bytes + report.receipt.peak_memory_bytes <= limits.memory_bytes);
 
-    let limits = Limits { timeout_ms: 200, ..tight() };
-    let report = peers.ask(json!({"name": "sleep_forever", "input": {}}), limits).await;
+    let limits = Limits {
+        timeout_ms: 200,
+        ..tight()
+    };
+    let report = peers
+        .ask(json!({"name": "sleep_forever", "input": {}}), limits)
+        .await;
     assert_eq!(outcome(&report), Outcome::DeadlineExceeded);
 }
 
@@ -146,7 +183,10 @@ async fn a_tool_that_is_not_granted_is_not_called() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn chains_never_wait_for_the_slot_that_they_hold() {
-    let settings = bulkhead_sandbox::Settings { slots: 1, ..Default::default() };
+    let settings = bulkhead_sandbox::Settings {
+        slots: 1,
+        ..Default::default()
+    };
     let sandbox = Sandbox::new(settings).unwrap();
     let peers = Peers::new(&sandbox).await;
     let asks: Vec<_> = (0..8)

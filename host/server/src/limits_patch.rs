@@ -9,6 +9,7 @@ macro_rules! patch {
         /// Limits of a call of which only some are given: those of a request, a grant or the
         /// `[ceiling]` of the settings. What is left out comes from the layer below.
         #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+        #[schema(as = Limits)]
         #[serde(deny_unknown_fields, default)]
         pub struct LimitsPatch {
             $(

@@ -185,7 +185,9 @@ async fn open(config: &Config) -> Result<Arc<App>, StartError> {
     // Both take milliseconds and neither needs the other.
     let sandbox = tokio::task::spawn_blocking(move || Sandbox::with_egress(settings, egress));
     let url = config.database();
-    let store = Store::open(&url, key).await?;
+    let mut options = bulkhead_store::Options::default();
+    options.sqlite_max_bytes = config.database_max_bytes;
+    let store = Store::open_with(&url, key, options).await?;
     let sandbox = match sandbox.await {
         Ok(Ok(sandbox)) => sandbox,
         Ok(Err(error)) => {

@@ -44,7 +44,12 @@ fn word_count(
 }
 
 /// Fetches a web page and gives its title.
-#[tool(title = "Title of a page", read_only, open_world, wishes(http("https://*", "http://*")))]
+#[tool(
+    title = "Title of a page",
+    read_only,
+    open_world,
+    wishes(http("https://*", "http://*"))
+)]
 fn fetch_title(
     /// The page's address, with http:// or https://.
     url: String,

@@ -20,7 +20,12 @@ const FUEL: u64 = 1_000_000_000;
 const TIMEOUT_MS: u64 = 5_000;
 
 fn limits(core: &Core) -> Limits {
-    Limits { fuel: FUEL, timeout_ms: TIMEOUT_MS, ..Limits::default() }.within(&core.settings.ceiling)
+    Limits {
+        fuel: FUEL,
+        timeout_ms: TIMEOUT_MS,
+        ..Limits::default()
+    }
+    .within(&core.settings.ceiling)
 }
 
 /// What the component's `describe` says.
@@ -31,7 +36,10 @@ pub(super) async fn describe(
 ) -> Result<Vec<ToolInfo>, InstallError> {
     let ended = run::in_store(core, limits(core), digest, "describe", async |store| {
         let instance = entry.instantiate_async(&mut *store).await?;
-        instance.bulkhead_tool_tools().call_describe(&mut *store).await
+        instance
+            .bulkhead_tool_tools()
+            .call_describe(&mut *store)
+            .await
     })
     .await;
     let infos = finished(ended)?;
@@ -46,7 +54,11 @@ pub(super) async fn describe(
             }
         }
     }
-    if problems.is_empty() { Ok(tools) } else { Err(InstallError::Description(problems)) }
+    if problems.is_empty() {
+        Ok(tools)
+    } else {
+        Err(InstallError::Description(problems))
+    }
 }
 
 /// Instantiates a component that has no `describe`, so that a start function that never ends

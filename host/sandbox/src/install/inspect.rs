@@ -107,7 +107,9 @@ pub(super) struct Inspected {
 impl Inspected {
     /// Whether the component imports this interface, in any version.
     pub(super) fn imports_interface(&self, interface: &str) -> bool {
-        self.imports.iter().any(|import| without_version(import) == interface)
+        self.imports
+            .iter()
+            .any(|import| without_version(import) == interface)
     }
 
     /// The imports, and whether each has an effect by itself.
@@ -166,7 +168,10 @@ struct Walk {
 impl Walk {
     fn visit(&mut self, payload: &Payload<'_>) -> Result<(), InstallError> {
         match payload {
-            Payload::Version { encoding: Encoding::Component, .. } => self.component = true,
+            Payload::Version {
+                encoding: Encoding::Component,
+                ..
+            } => self.component = true,
             Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => {
                 self.depth += 1;
                 self.modules += 1;
@@ -224,14 +229,23 @@ impl Walk {
 
     fn finish(self) -> Result<Inspected, InstallError> {
         if !self.component {
-            return Err(InstallError::NotAComponent("it has no component header".to_owned()));
+            return Err(InstallError::NotAComponent(
+                "it has no component header".to_owned(),
+            ));
         }
-        let unknown: Vec<_> =
-            self.imports.iter().filter(|name| !provided(name)).cloned().collect();
+        let unknown: Vec<_> = self
+            .imports
+            .iter()
+            .filter(|name| !provided(name))
+            .cloned()
+            .collect();
         if !unknown.is_empty() {
             return Err(InstallError::UnknownImports(unknown));
         }
-        let native = self.exports.iter().find(|name| name.starts_with(NATIVE_PREFIX));
+        let native = self
+            .exports
+            .iter()
+            .find(|name| name.starts_with(NATIVE_PREFIX));
         let kind = match native {
             Some(found) if compatible(found, TOOLS_INTERFACE) => Kind::Native,
             Some(found) => {
@@ -242,12 +256,18 @@ impl Walk {
             }
             None => Kind::Plain,
         };
-        Ok(Inspected { kind, imports: self.imports, wishes: self.wishes })
+        Ok(Inspected {
+            kind,
+            imports: self.imports,
+            wishes: self.wishes,
+        })
     }
 }
 
 fn too_many(what: &str, limit: u64) -> InstallError {
-    InstallError::Invalid(format!("it has more {what} than the {limit} that are allowed"))
+    InstallError::Invalid(format!(
+        "it has more {what} than the {limit} that are allowed"
+    ))
 }
 
 fn without_version(name: &str) -> &str {
@@ -259,7 +279,11 @@ fn provided(name: &str) -> bool {
         return false;
     }
     let version = name.split_once('@').map_or("", |(_, version)| version);
-    if name.starts_with("wasi:") { version.starts_with("0.2.") } else { version.starts_with("0.1.") }
+    if name.starts_with("wasi:") {
+        version.starts_with("0.2.")
+    } else {
+        version.starts_with("0.1.")
+    }
 }
 
 /// Same name, and the same version up to its last part (semantic versioning below 1.0).
@@ -280,39 +304,46 @@ mod tests {
     fn what_is_no_component_is_named() {
         for bytes in [&b""[..], b"\0as", b"hello", b"\0asm", b"\0asm\x0d\0\x01"] {
             let found = inspect(bytes);
-            assert!(matches!(found, Err(InstallError::NotAComponent(_))), "{bytes:?} {found:?}");
+            assert!(
+                matches!(found, Err(InstallError::NotAComponent(_))),
+                "{bytes:?} {found:?}"
+            );
         }
         let module = wat::parse_str("(module)").expect("valid text");
-        assert!(matches!(inspect(&module), Err(InstallError::NotAComponent(_))));
+        assert!(matches!(
+            inspect(&module),
+            Err(InstallError::NotAComponent(_))
+        ));
     }
 
     #[test]
     fn unknown_imports_are_all_named() {
-        let found = wat(
-            r#"(component
+        let found = wat(r#"(component
                 (import "wasi:nn/graph@0.2.0" (instance))
                 (import "wasi:cli/exit@0.3.0" (instance))
-                (import "wasi:cli/exit@0.2.3" (instance)))"#,
-        );
+                (import "wasi:cli/exit@0.2.3" (instance)))"#);
         let expected = ["wasi:nn/graph@0.2.0", "wasi:cli/exit@0.3.0"].map(str::to_owned);
-        assert_eq!(found.err(), Some(InstallError::UnknownImports(expected.to_vec())));
+        assert_eq!(
+            found.err(),
+            Some(InstallError::UnknownImports(expected.to_vec()))
+        );
     }
 
     #[test]
     fn another_version_of_the_abi_is_refused_by_name() {
-        let found = wat(
-            r#"(component (instance $i) (export "bulkhead:tool/tools@9.0.0" (instance $i)))"#,
+        let found =
+            wat(r#"(component (instance $i) (export "bulkhead:tool/tools@9.0.0" (instance $i)))"#);
+        assert!(
+            matches!(found, Err(InstallError::WrongVersion { .. })),
+            "{found:?}"
         );
-        assert!(matches!(found, Err(InstallError::WrongVersion { .. })), "{found:?}");
     }
 
     #[test]
     fn wishes_are_read_from_nested_modules_too() {
-        let found = wat(
-            r#"(component
+        let found = wat(r#"(component
                 (@custom "bulkhead:wishes" "a")
-                (core module (@custom "bulkhead:wishes" "b")))"#,
-        );
+                (core module (@custom "bulkhead:wishes" "b")))"#);
         assert_eq!(found.expect("valid").wishes.as_deref(), Some("a\nb\n"));
     }
 }

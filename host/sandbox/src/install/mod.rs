@@ -26,7 +26,10 @@ pub(crate) async fn install(core: Arc<Core>, bytes: Arc<[u8]>) -> Result<Compone
     let size = bytes.len() as u64;
     let limit = core.settings.max_component_bytes;
     if size > limit {
-        return Err(InstallError::TooLarge { actual: size, limit });
+        return Err(InstallError::TooLarge {
+            actual: size,
+            limit,
+        });
     }
     let (inspected, digest, compiled) = compile(&core, bytes).await?;
     let pre = core
@@ -40,7 +43,11 @@ pub(crate) async fn install(core: Arc<Core>, bytes: Arc<[u8]>) -> Result<Compone
                 .map_err(|error| InstallError::Invalid(text(&error)))?;
             let tools = describe::describe(&core, &entry, digest).await?;
             let tools = tools.into_iter().map(|info| (info, None)).collect();
-            (Kind::Native, Entry::Native(Box::new(entry)), (tools, Vec::new()))
+            (
+                Kind::Native,
+                Entry::Native(Box::new(entry)),
+                (tools, Vec::new()),
+            )
         }
         Kind::Plain => {
             let found = plain_tools(&compiled)?;
@@ -53,7 +60,10 @@ pub(crate) async fn install(core: Arc<Core>, bytes: Arc<[u8]>) -> Result<Compone
 }
 
 /// Makes an instance and drops it.
-pub(crate) async fn instantiate(core: &Arc<Core>, component: &Component) -> Result<(), InstallError> {
+pub(crate) async fn instantiate(
+    core: &Arc<Core>,
+    component: &Component,
+) -> Result<(), InstallError> {
     describe::start(core, &component.0.pre, component.digest()).await
 }
 
@@ -61,10 +71,15 @@ type Found = (Vec<(ToolInfo, Option<PlainTool>)>, Vec<(String, String)>);
 
 fn plain_tools(compiled: &Compiled) -> Result<Found, InstallError> {
     let exports = adapter::exports(compiled);
-    let skipped: Vec<_> =
-        exports.skipped.into_iter().map(|skipped| (skipped.path, skipped.reason)).collect();
+    let skipped: Vec<_> = exports
+        .skipped
+        .into_iter()
+        .map(|skipped| (skipped.path, skipped.reason))
+        .collect();
     if exports.tools.is_empty() {
-        let reasons = skipped.iter().map(|(path, reason)| format!("{path}: {reason}"));
+        let reasons = skipped
+            .iter()
+            .map(|(path, reason)| format!("{path}: {reason}"));
         let reasons = reasons.collect::<Vec<_>>().join("; ");
         return Err(InstallError::NoTools(if reasons.is_empty() {
             "export bulkhead:tool/tools (with the SDK), or functions on plain values".to_owned()
@@ -72,7 +87,10 @@ fn plain_tools(compiled: &Compiled) -> Result<Found, InstallError> {
             reasons
         }));
     }
-    let tools = exports.tools.into_iter().map(|tool| (tool.info.clone(), Some(tool)));
+    let tools = exports
+        .tools
+        .into_iter()
+        .map(|tool| (tool.info.clone(), Some(tool)));
     Ok((tools.collect(), skipped))
 }
 
@@ -106,13 +124,18 @@ async fn compile(
         Ok(Ok(result)) => result,
         Ok(Err(error)) => {
             tracing::error!(%error, "the compiler failed");
-            Err(InstallError::Compile("the compiler failed on this component".to_owned()))
+            Err(InstallError::Compile(
+                "the compiler failed on this component".to_owned(),
+            ))
         }
         Err(_) => Err(InstallError::CompileTimeout(timeout.as_secs())),
     }
 }
 
-#[allow(clippy::too_many_arguments, reason = "each is a different fact about one component")]
+#[allow(
+    clippy::too_many_arguments,
+    reason = "each is a different fact about one component"
+)]
 fn assemble(
     inspected: Inspected,
     digest: Digest,
@@ -142,10 +165,19 @@ fn assemble(
             })
         };
         let input = schema(&info.input_schema, "input_schema")?;
-        let output =
-            info.output_schema.as_ref().map(|found| schema(found, "output_schema")).transpose()?;
+        let output = info
+            .output_schema
+            .as_ref()
+            .map(|found| schema(found, "output_schema"))
+            .transpose()?;
         let wishes = std::mem::take(&mut wishes[at]);
-        tools.push(InstalledTool { info, wishes, input, output, plain });
+        tools.push(InstalledTool {
+            info,
+            wishes,
+            input,
+            output,
+            plain,
+        });
     }
     let pure = imports.iter().all(|import| !import.effect);
     Ok(Component(Arc::new(Installed {

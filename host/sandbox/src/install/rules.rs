@@ -29,12 +29,18 @@ pub(super) fn check(tools: &[&ToolInfo]) -> Result<(), InstallError> {
     }
     if tools.len() > MAX_TOOLS {
         let message = format!("{} tools, more than {MAX_TOOLS}", tools.len());
-        return Err(InstallError::Description(vec![Problem { at: String::new(), message }]));
+        return Err(InstallError::Description(vec![Problem {
+            at: String::new(),
+            message,
+        }]));
     }
     let mut names = BTreeSet::new();
     for (at, tool) in tools.iter().enumerate() {
         let mut problem = |field: &str, message: String| {
-            problems.push(Problem { at: format!("/{at}/{field}"), message });
+            problems.push(Problem {
+                at: format!("/{at}/{field}"),
+                message,
+            });
         };
         if !is_name(&tool.name) {
             let message = "a name has 1 to 64 of the characters a-z A-Z 0-9 _ -";
@@ -59,7 +65,11 @@ pub(super) fn check(tools: &[&ToolInfo]) -> Result<(), InstallError> {
             problem("output_schema", message);
         }
     }
-    if problems.is_empty() { Ok(()) } else { Err(InstallError::Description(problems)) }
+    if problems.is_empty() {
+        Ok(())
+    } else {
+        Err(InstallError::Description(problems))
+    }
 }
 
 fn is_name(name: &str) -> bool {
@@ -72,7 +82,10 @@ fn text_problem(text: &str, max_bytes: usize) -> Option<String> {
         return Some(format!("{} bytes, more than {max_bytes}", text.len()));
     }
     let hidden = text.chars().find(|c| is_hidden(*c))?;
-    Some(format!("the character U+{:04X} is not shown to people", u32::from(hidden)))
+    Some(format!(
+        "the character U+{:04X} is not shown to people",
+        u32::from(hidden)
+    ))
 }
 
 /// Characters by which a text reads differently to a model than to the person who consents:
@@ -87,7 +100,10 @@ fn is_hidden(c: char) -> bool {
 fn schema_problem(schema: &Value) -> Option<String> {
     let bytes = schema.to_string();
     if bytes.len() > MAX_SCHEMA_BYTES {
-        return Some(format!("{} bytes, more than {MAX_SCHEMA_BYTES}", bytes.len()));
+        return Some(format!(
+            "{} bytes, more than {MAX_SCHEMA_BYTES}",
+            bytes.len()
+        ));
     }
     if bytes.chars().any(is_hidden) {
         return Some("a character in it is not shown to people".to_owned());
@@ -138,7 +154,14 @@ mod tests {
     #[test]
     fn names_are_plain_and_unique() {
         assert!(places(&[tool("a"), tool("b-c_9")]).is_empty());
-        let bad = [tool("a"), tool("a"), tool(""), tool("a b"), tool(&"x".repeat(65)), tool("ä")];
+        let bad = [
+            tool("a"),
+            tool("a"),
+            tool(""),
+            tool("a b"),
+            tool(&"x".repeat(65)),
+            tool("ä"),
+        ];
         let expected = ["/1/name", "/2/name", "/3/name", "/4/name", "/5/name"];
         assert_eq!(places(&bad), expected);
     }
@@ -146,8 +169,14 @@ mod tests {
     #[test]
     fn hidden_and_endless_descriptions_are_refused() {
         for text in ["", "a\u{202e}b", "a\u{e0041}", "\u{7}", &"x".repeat(9_000)] {
-            let tool = ToolInfo { description: text.to_owned(), ..tool("a") };
-            assert!(places(&[tool]).contains(&"/0/description".to_owned()), "{text:?}");
+            let tool = ToolInfo {
+                description: text.to_owned(),
+                ..tool("a")
+            };
+            assert!(
+                places(&[tool]).contains(&"/0/description".to_owned()),
+                "{text:?}"
+            );
         }
     }
 
@@ -158,7 +187,10 @@ mod tests {
             deep = json!({"type": "object", "properties": {"a": deep}});
         }
         for schema in [json!(true), json!({"type": "string"}), json!([]), deep] {
-            let tool = ToolInfo { input_schema: schema.clone(), ..tool("a") };
+            let tool = ToolInfo {
+                input_schema: schema.clone(),
+                ..tool("a")
+            };
             assert_eq!(places(&[tool]), ["/0/input_schema"], "{schema}");
         }
     }

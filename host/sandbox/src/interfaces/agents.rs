@@ -60,9 +60,11 @@ impl Host for CallState {
     ) -> wasmtime::Result<Result<Reply, WitError>> {
         let begun = Recorder::begin("agents", "ask", Some(agent_id.clone()), text.len());
         let result = match self.agents_service(&agent_id) {
-            Ok(service) => {
-                service.ask(&agent_id, text).await.map(Reply::from).map_err(WitError::from)
-            }
+            Ok(service) => service
+                .ask(&agent_id, text)
+                .await
+                .map(Reply::from)
+                .map_err(WitError::from),
             Err(error) => Err(error),
         };
         Ok(self.end_agents(begun, result))

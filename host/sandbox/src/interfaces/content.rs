@@ -1,9 +1,7 @@
 //! Values of the ABI to the host's own types and back.
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
-use bulkhead_domain::{
-    Annotations, Content, Output, Problem, ToolError, ToolInfo, Upstream,
-};
+use bulkhead_domain::{Annotations, Content, Output, Problem, ToolError, ToolInfo, Upstream};
 use serde_json::Value;
 
 use super::{bindings::exports::bulkhead::tool::tools as exported, wit::types as wit};
@@ -16,7 +14,10 @@ impl From<wit::Content> for Content {
                 media_type: blob.media_type,
                 data: BASE64_STANDARD.encode(blob.data),
             },
-            wit::Content::Link(link) => Self::Link { uri: link.uri, title: link.title },
+            wit::Content::Link(link) => Self::Link {
+                uri: link.uri,
+                title: link.title,
+            },
         }
     }
 }
@@ -35,7 +36,10 @@ pub(super) fn content_to_guest(content: Content) -> wit::Content {
 
 /// A guest's output; its structured part is still text.
 pub(crate) fn output_from_guest(output: exported::Output) -> (Vec<Content>, Option<String>) {
-    (output.content.into_iter().map(Content::from).collect(), output.structured)
+    (
+        output.content.into_iter().map(Content::from).collect(),
+        output.structured,
+    )
 }
 
 /// An output for a guest that called another tool.
@@ -52,7 +56,10 @@ pub(crate) fn tool_error_from_guest(error: exported::ToolError) -> ToolError {
         exported::ToolError::InvalidInput(problems) => ToolError::InvalidInput(
             problems
                 .into_iter()
-                .map(|problem| Problem { at: problem.at, message: problem.message })
+                .map(|problem| Problem {
+                    at: problem.at,
+                    message: problem.message,
+                })
                 .collect(),
         ),
         exported::ToolError::Unauthorized(text) => ToolError::Unauthorized(text),
@@ -75,7 +82,10 @@ pub(super) fn tool_error_to_guest(error: ToolError) -> wit::ToolError {
         ToolError::InvalidInput(problems) => wit::ToolError::InvalidInput(
             problems
                 .into_iter()
-                .map(|problem| wit::Problem { at: problem.at, message: problem.message })
+                .map(|problem| wit::Problem {
+                    at: problem.at,
+                    message: problem.message,
+                })
                 .collect(),
         ),
         ToolError::Unauthorized(text) => wit::ToolError::Unauthorized(text),
@@ -101,8 +111,11 @@ pub(crate) fn tool_info_from_guest(info: exported::ToolInfo) -> Result<ToolInfo,
         })
     };
     let input_schema = json(&info.input_schema, "input_schema")?;
-    let output_schema =
-        info.output_schema.as_deref().map(|text| json(text, "output_schema")).transpose()?;
+    let output_schema = info
+        .output_schema
+        .as_deref()
+        .map(|text| json(text, "output_schema"))
+        .transpose()?;
     Ok(ToolInfo {
         name: info.name,
         description: info.description,

@@ -63,9 +63,10 @@ impl Host for CallState {
     ) -> wasmtime::Result<Result<String, WitError>> {
         let begun = Recorder::begin("files", "open", Some(name.clone()), name.len());
         let result = match self.files_service() {
-            Ok(service) => {
-                service.open(&name, first_line, last_line).await.map_err(WitError::from)
-            }
+            Ok(service) => service
+                .open(&name, first_line, last_line)
+                .await
+                .map_err(WitError::from),
             Err(error) => Err(error),
         };
         Ok(self.end_files(begun, result))
@@ -91,8 +92,11 @@ impl Host for CallState {
         let result = match self.files_service() {
             Ok(service) => {
                 let lines = context_lines.min(MAX_CONTEXT_LINES);
-                let hits = service.grep(pattern, names, lines, limit.min(MAX_RESULTS)).await;
-                hits.map(|hits| hits.into_iter().map(Hit::from).collect()).map_err(WitError::from)
+                let hits = service
+                    .grep(pattern, names, lines, limit.min(MAX_RESULTS))
+                    .await;
+                hits.map(|hits| hits.into_iter().map(Hit::from).collect())
+                    .map_err(WitError::from)
             }
             Err(error) => Err(error),
         };
@@ -108,7 +112,8 @@ impl Host for CallState {
         let result = match self.files_service() {
             Ok(service) => {
                 let hits = service.search(query, limit.min(MAX_RESULTS)).await;
-                hits.map(|hits| hits.into_iter().map(Hit::from).collect()).map_err(WitError::from)
+                hits.map(|hits| hits.into_iter().map(Hit::from).collect())
+                    .map_err(WitError::from)
             }
             Err(error) => Err(error),
         };
@@ -118,15 +123,37 @@ impl Host for CallState {
 
 impl From<AttachedFile> for File {
     fn from(file: AttachedFile) -> Self {
-        let AttachedFile { id, name, size, media_type, open } = file;
-        Self { id, name, size, media_type, open }
+        let AttachedFile {
+            id,
+            name,
+            size,
+            media_type,
+            open,
+        } = file;
+        Self {
+            id,
+            name,
+            size,
+            media_type,
+            open,
+        }
     }
 }
 
 impl From<FileHit> for Hit {
     fn from(hit: FileHit) -> Self {
-        let FileHit { file, line, text, score } = hit;
-        Self { file, line, text, score }
+        let FileHit {
+            file,
+            line,
+            text,
+            score,
+        } = hit;
+        Self {
+            file,
+            line,
+            text,
+            score,
+        }
     }
 }
 

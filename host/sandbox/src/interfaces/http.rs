@@ -17,7 +17,9 @@ impl Host for CallState {
         let bytes = request.body.as_ref().map_or(0, Vec::len);
         let begun = Recorder::begin("http", "fetch", Some(target), bytes);
         // The call's own deadline is the longest that any request may take.
-        let asked = request.timeout_ms.map(|millis| Duration::from_millis(millis.into()));
+        let asked = request
+            .timeout_ms
+            .map(|millis| Duration::from_millis(millis.into()));
         let remaining = self.context.remaining();
         let answer = self
             .session
@@ -32,7 +34,8 @@ impl Host for CallState {
             .await;
         Ok(match answer {
             Ok(response) => {
-                self.recorder.end(begun, response.body.len(), HostCallOutcome::Ok);
+                self.recorder
+                    .end(begun, response.body.len(), HostCallOutcome::Ok);
                 Ok(WitResponse {
                     status: response.status,
                     url: response.url,
@@ -76,7 +79,10 @@ fn to_guest(error: EgressError) -> HttpError {
         EgressError::Timeout => HttpError::Timeout,
         EgressError::TooLarge { limit } => HttpError::TooLarge(limit),
         EgressError::Failed { message, sent } => HttpError::Failed(Failure { message, sent }),
-        other => HttpError::Failed(Failure { message: other.to_string(), sent: true }),
+        other => HttpError::Failed(Failure {
+            message: other.to_string(),
+            sent: true,
+        }),
     }
 }
 
@@ -100,7 +106,10 @@ mod tests {
 
     #[test]
     fn a_target_shows_neither_user_info_nor_query() {
-        assert_eq!(without_query("https://u:p@h.example/a?k=v#f"), "https://h.example/a");
+        assert_eq!(
+            without_query("https://u:p@h.example/a?k=v#f"),
+            "https://h.example/a"
+        );
         assert_eq!(without_query("https://h.example?k=v"), "https://h.example");
         assert_eq!(without_query("nonsense?x"), "nonsense");
     }

@@ -21,11 +21,19 @@ impl CallState {
         rule.is_some_and(|rule| rule.labels.contains(ANY) || rule.labels.contains(label))
     }
 
-    fn memory_service(&mut self, label: &str, write: bool) -> Result<Arc<dyn MemoryService>, WitError> {
+    fn memory_service(
+        &mut self,
+        label: &str,
+        write: bool,
+    ) -> Result<Arc<dyn MemoryService>, WitError> {
         let rule = self.context.authority.capabilities.memory.as_ref();
         let allowed = self.may_see(label) && (!write || rule.is_some_and(|rule| rule.write));
         if !allowed {
-            let (what, suffix) = if write { ("writing", ":rw") } else { ("reading", "") };
+            let (what, suffix) = if write {
+                ("writing", ":rw")
+            } else {
+                ("reading", "")
+            };
             let what = format!("{what} the memory block \"{label}\"");
             let message = missing_grant(&what, &format!("--memory-block {label}{suffix}"));
             self.recorder.deny("memory", message.clone());
@@ -58,10 +66,16 @@ impl Host for CallState {
             self.memory_service(ANY, false).map(|_| Vec::new())
         } else {
             match self.context.services.memory.clone() {
-                Some(service) => service.blocks().await.map_err(WitError::from).map(|blocks| {
-                    let seen = blocks.into_iter().filter(|block| self.may_see(&block.label));
-                    seen.map(Block::from).collect()
-                }),
+                Some(service) => service
+                    .blocks()
+                    .await
+                    .map_err(WitError::from)
+                    .map(|blocks| {
+                        let seen = blocks
+                            .into_iter()
+                            .filter(|block| self.may_see(&block.label));
+                        seen.map(Block::from).collect()
+                    }),
                 None => Err(WitError::Unavailable(unavailable("memory"))),
             }
         };
@@ -73,7 +87,11 @@ impl Host for CallState {
     async fn get(&mut self, label: String) -> wasmtime::Result<Result<Block, WitError>> {
         let begun = Recorder::begin("memory", "get", Some(label.clone()), label.len());
         let result = match self.memory_service(&label, false) {
-            Ok(service) => service.get(&label).await.map(Block::from).map_err(WitError::from),
+            Ok(service) => service
+                .get(&label)
+                .await
+                .map(Block::from)
+                .map_err(WitError::from),
             Err(error) => Err(error),
         };
         Ok(self.end_memory(begun, result, |block| block.value.len()))
@@ -125,8 +143,22 @@ impl Host for CallState {
 
 impl From<MemoryBlock> for Block {
     fn from(block: MemoryBlock) -> Self {
-        let MemoryBlock { label, value, description, limit, read_only, version } = block;
-        Self { label, value, description, limit, read_only, version }
+        let MemoryBlock {
+            label,
+            value,
+            description,
+            limit,
+            read_only,
+            version,
+        } = block;
+        Self {
+            label,
+            value,
+            description,
+            limit,
+            read_only,
+            version,
+        }
     }
 }
 

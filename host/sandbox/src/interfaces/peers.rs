@@ -75,7 +75,10 @@ async fn call(
         chain: context.chain.clone(),
         cancel: context.cancel.child_token(),
     };
-    let PeerReply { result, fuel: spent } = service.call(request).await;
+    let PeerReply {
+        result,
+        fuel: spent,
+    } = service.call(request).await;
     store.set_fuel(fuel.saturating_sub(spent.total()))?;
     Ok(result.map(output_to_guest).map_err(WitError::from))
 }

@@ -109,15 +109,39 @@ impl From<Filter> for RecallFilter {
 
 impl From<services::Passage> for Passage {
     fn from(passage: services::Passage) -> Self {
-        let services::Passage { id, text, tags, created_at, score } = passage;
-        Self { id, text, tags, created_at, score }
+        let services::Passage {
+            id,
+            text,
+            tags,
+            created_at,
+            score,
+        } = passage;
+        Self {
+            id,
+            text,
+            tags,
+            created_at,
+            score,
+        }
     }
 }
 
 impl From<services::Turn> for Turn {
     fn from(turn: services::Turn) -> Self {
-        let services::Turn { id, role, text, created_at, score } = turn;
-        Self { id, role, text, created_at, score }
+        let services::Turn {
+            id,
+            role,
+            text,
+            created_at,
+            score,
+        } = turn;
+        Self {
+            id,
+            role,
+            text,
+            created_at,
+            score,
+        }
     }
 }
 

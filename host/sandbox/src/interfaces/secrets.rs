@@ -10,14 +10,20 @@ impl Host for CallState {
         let begun = Recorder::begin("secrets", "reveal", Some(name.clone()), name.len());
         let authority = &self.context.authority;
         let granted = authority.capabilities.reveal.contains(&name);
-        let credential = authority.credentials.iter().find(|credential| credential.name == name);
-        let secret = credential.filter(|_| granted).map(|found| found.secret.expose().to_owned());
+        let credential = authority
+            .credentials
+            .iter()
+            .find(|credential| credential.name == name);
+        let secret = credential
+            .filter(|_| granted)
+            .map(|found| found.secret.expose().to_owned());
         let outcome = match (&secret, granted) {
             (Some(_), _) => HostCallOutcome::Ok,
             (None, true) => HostCallOutcome::Failed,
             (None, false) => HostCallOutcome::Denied,
         };
-        self.recorder.end(begun, secret.as_ref().map_or(0, String::len), outcome);
+        self.recorder
+            .end(begun, secret.as_ref().map_or(0, String::len), outcome);
         if !granted {
             let what = format!("reading the credential \"{name}\"");
             let message = missing_grant(&what, &format!("--reveal {name}"));

@@ -52,12 +52,17 @@ impl Host for CallState {
                 let namespace = self.context.namespace();
                 let found = service.get(&namespace, &key).await.map_err(WitError::from);
                 found.map(|entry| {
-                    entry.map(|entry| Entry { value: entry.value, version: entry.version })
+                    entry.map(|entry| Entry {
+                        value: entry.value,
+                        version: entry.version,
+                    })
                 })
             }
             Err(error) => Err(error),
         };
-        Ok(self.end_state(begun, result, |entry| entry.as_ref().map_or(0, |e| e.value.len())))
+        Ok(self.end_state(begun, result, |entry| {
+            entry.as_ref().map_or(0, |e| e.value.len())
+        }))
     }
 
     async fn put(
@@ -70,7 +75,10 @@ impl Host for CallState {
         let result = match self.state_service() {
             Ok(service) => {
                 let namespace = self.context.namespace();
-                service.put(&namespace, &key, value, expected).await.map_err(WitError::from)
+                service
+                    .put(&namespace, &key, value, expected)
+                    .await
+                    .map_err(WitError::from)
             }
             Err(error) => Err(error),
         };
@@ -86,7 +94,10 @@ impl Host for CallState {
         let result = match self.state_service() {
             Ok(service) => {
                 let namespace = self.context.namespace();
-                service.delete(&namespace, &key, expected).await.map_err(WitError::from)
+                service
+                    .delete(&namespace, &key, expected)
+                    .await
+                    .map_err(WitError::from)
             }
             Err(error) => Err(error),
         };

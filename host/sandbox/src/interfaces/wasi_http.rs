@@ -30,7 +30,10 @@ type Note = (HostCall, Option<(&'static str, String)>);
 
 impl CheckedHttp {
     pub(crate) fn new(session: Session) -> Self {
-        Self { session, notes: Arc::default() }
+        Self {
+            session,
+            notes: Arc::default(),
+        }
     }
 
     /// Moves what ended so far into the recorder.
@@ -59,7 +62,11 @@ impl WasiHttpHooks for CheckedHttp {
         let (session, notes) = (self.session.clone(), Arc::clone(&self.notes));
         Box::new(async move {
             let begun = std::time::Instant::now();
-            let target = format!("{} {}", request.method(), without_query(&request.uri().to_string()));
+            let target = format!(
+                "{} {}",
+                request.method(),
+                without_query(&request.uri().to_string())
+            );
             let limits = stream_limits(options);
             let use_tls = request.uri().scheme() != Some(&http::uri::Scheme::HTTP);
             let request = request.map(|body| body.map_err(from_guest).boxed_unsync());

@@ -21,7 +21,10 @@ impl Draft {
     pub(super) fn new(digest: Digest, call: &Call) -> Self {
         let clock = Clock::start();
         let call_id = CallId::random();
-        let key = call.idempotency_key.clone().unwrap_or_else(|| call_id.to_string());
+        let key = call
+            .idempotency_key
+            .clone()
+            .unwrap_or_else(|| call_id.to_string());
         let receipt = Receipt {
             id: ReceiptId::random(),
             call_id,
@@ -43,7 +46,11 @@ impl Draft {
             host_calls_omitted: 0,
             denials: Vec::new(),
         };
-        Self { receipt, clock, began: None }
+        Self {
+            receipt,
+            clock,
+            began: None,
+        }
     }
 
     pub(super) fn call_id(&self) -> CallId {
@@ -97,8 +104,9 @@ impl Draft {
             Ok(output) => {
                 receipt.outcome = Outcome::Ok;
                 // Plain data: it always serialises.
-                receipt.output_hash =
-                    serde_json::to_vec(output).ok().map(|json| Digest::of(&json));
+                receipt.output_hash = serde_json::to_vec(output)
+                    .ok()
+                    .map(|json| Digest::of(&json));
             }
             Err(failure) => {
                 receipt.outcome = failure.outcome;
@@ -114,7 +122,12 @@ impl Draft {
             Some(began) => receipt.wall_us = micros(began.elapsed()),
             None => receipt.queue_us = micros(self.clock.arrived.elapsed()),
         }
-        Report { result, receipt: self.receipt, log, log_truncated }
+        Report {
+            result,
+            receipt: self.receipt,
+            log,
+            log_truncated,
+        }
     }
 
     /// A tool that failed after the host refused it something failed for that.

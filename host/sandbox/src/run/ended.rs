@@ -17,23 +17,36 @@ pub(crate) struct Ended {
 impl Ended {
     pub(super) fn cancelled() -> Self {
         let message = "the call was cancelled; what it did before may remain".to_owned();
-        Self { outcome: Outcome::Cancelled, message }
+        Self {
+            outcome: Outcome::Cancelled,
+            message,
+        }
     }
 
     pub(super) fn deadline() -> Self {
-        Self { outcome: Outcome::DeadlineExceeded, message: String::new() }
+        Self {
+            outcome: Outcome::DeadlineExceeded,
+            message: String::new(),
+        }
     }
 
     pub(super) fn panicked() -> Self {
         tracing::error!("a host function panicked; the call that ran it is ended");
         let message = "the host failed during the call; its log has the cause".to_owned();
-        Self { outcome: Outcome::HostError, message }
+        Self {
+            outcome: Outcome::HostError,
+            message,
+        }
     }
 
     pub(super) fn error(error: &wasmtime::Error) -> Self {
         if let Some(I32Exit(code)) = error.downcast_ref() {
-            let message = format!("the tool ended its process with code {code} and returned nothing");
-            return Self { outcome: Outcome::Exited, message };
+            let message =
+                format!("the tool ended its process with code {code} and returned nothing");
+            return Self {
+                outcome: Outcome::Exited,
+                message,
+            };
         }
         if let Some(trap) = error.downcast_ref::<Trap>() {
             let outcome = match trap {
@@ -41,21 +54,38 @@ impl Ended {
                 Trap::AllocationTooLarge => Outcome::OutOfMemory,
                 _ => Outcome::Trap,
             };
-            return Self { outcome, message: trap.to_string() };
+            return Self {
+                outcome,
+                message: trap.to_string(),
+            };
         }
         if error.is::<wasmtime::PoolConcurrencyLimitError>() {
             let message = "no slot was free for an instance; try again later".to_owned();
-            return Self { outcome: Outcome::Overloaded, message };
+            return Self {
+                outcome: Outcome::Overloaded,
+                message,
+            };
         }
         // The guest broke the component model's rules (strings that are no UTF-8, pointers out
         // of bounds), or moved more bytes in one host call than it may.
-        Self { outcome: Outcome::LimitExceeded, message: text(error) }
+        Self {
+            outcome: Outcome::LimitExceeded,
+            message: text(error),
+        }
     }
 
     /// A guest that was refused memory and then stopped, stopped for that.
     pub(super) fn with_memory(self, refused: bool) -> Self {
-        if refused && matches!(self.outcome, Outcome::Trap | Outcome::Exited | Outcome::LimitExceeded) {
-            return Self { outcome: Outcome::OutOfMemory, ..self };
+        if refused
+            && matches!(
+                self.outcome,
+                Outcome::Trap | Outcome::Exited | Outcome::LimitExceeded
+            )
+        {
+            return Self {
+                outcome: Outcome::OutOfMemory,
+                ..self
+            };
         }
         self
     }

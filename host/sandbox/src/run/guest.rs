@@ -51,9 +51,11 @@ pub(super) async fn enter(
             };
             let instance = installed.pre.instantiate_async(&mut *store).await?;
             *after_instantiate = Some(store.get_fuel()?);
-            let function = instance.get_func(&mut *store, plain.index()).ok_or_else(|| {
-                wasmtime::format_err!("the component lost its export {}", plain.path())
-            })?;
+            let function = instance
+                .get_func(&mut *store, plain.index())
+                .ok_or_else(|| {
+                    wasmtime::format_err!("the component lost its export {}", plain.path())
+                })?;
             let mut results = vec![Val::Bool(false); plain.result_count()];
             function.call_async(store, &arguments, &mut results).await?;
             Ok(Returned::Plain(plain.output(&results)))
@@ -97,7 +99,10 @@ pub(super) fn output(
 }
 
 fn invalid(message: String) -> Failure {
-    Failure::new(Outcome::InvalidOutput, format!("the tool is broken: {message}"))
+    Failure::new(
+        Outcome::InvalidOutput,
+        format!("the tool is broken: {message}"),
+    )
 }
 
 fn tool_failure(error: ToolError, state: &CallState) -> Failure {
@@ -134,7 +139,12 @@ fn tool_failure(error: ToolError, state: &CallState) -> Failure {
         _ => Vec::new(),
     };
     let message = clean(error.to_string());
-    Failure { outcome: Outcome::ToolError, message, problems, tool_error: Some(error) }
+    Failure {
+        outcome: Outcome::ToolError,
+        message,
+        problems,
+        tool_error: Some(error),
+    }
 }
 
 /// Cuts the output to the call's limit, marking what is cut, and takes secrets out.
@@ -165,7 +175,11 @@ fn bounded(
             }
         }
     };
-    let mut output = Output { content: Vec::with_capacity(content.len()), structured, truncated: false };
+    let mut output = Output {
+        content: Vec::with_capacity(content.len()),
+        structured,
+        truncated: false,
+    };
     for part in content {
         let part = authority.scrub_content(part);
         let bytes = match &part {
@@ -182,7 +196,10 @@ fn bounded(
         let text = match part {
             Content::Text { text } => {
                 let end = text.floor_char_boundary(left);
-                format!("{}\n[… cut by the host after {limit} bytes of output]", &text[..end])
+                format!(
+                    "{}\n[… cut by the host after {limit} bytes of output]",
+                    &text[..end]
+                )
             }
             _ => format!("[… cut by the host after {limit} bytes of output]"),
         };

@@ -10,7 +10,11 @@ use serde_json::{Value, json};
 
 /// A sandbox of few slots; each test has its own.
 pub fn sandbox() -> Sandbox {
-    Sandbox::new(Settings { slots: 8, ..Settings::default() }).expect("the engine starts")
+    Sandbox::new(Settings {
+        slots: 8,
+        ..Settings::default()
+    })
+    .expect("the engine starts")
 }
 
 pub async fn friendly(sandbox: &Sandbox) -> Component {
@@ -42,8 +46,15 @@ pub fn tight() -> Limits {
 /// The authority of `tool` under a grant, as JSON.
 pub fn granted(component: &Component, tool: &str, grant: Value) -> Arc<Authority> {
     let grant: Capabilities = serde_json::from_value(grant).expect("a valid grant");
-    Authority::for_tool(component, tool, &grant, None, Vec::new(), format!("test/{tool}"))
-        .expect("the tool is there")
+    Authority::for_tool(
+        component,
+        tool,
+        &grant,
+        None,
+        Vec::new(),
+        format!("test/{tool}"),
+    )
+    .expect("the tool is there")
 }
 
 pub fn outcome(report: &Report) -> Outcome {
@@ -52,7 +63,9 @@ pub fn outcome(report: &Report) -> Outcome {
 
 /// A neighbour's call still works, and quickly: nothing that happened before harmed it.
 pub async fn neighbour_is_unharmed(sandbox: &Sandbox, friendly: &Component) -> Receipt {
-    let report = sandbox.call(friendly, call("add", json!({"left": 2, "right": 3}))).await;
+    let report = sandbox
+        .call(friendly, call("add", json!({"left": 2, "right": 3})))
+        .await;
     let output = report.result.expect("the neighbour's call works");
     assert_eq!(output.structured, Some(json!({"sum": 5})));
     report.receipt

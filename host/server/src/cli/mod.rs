@@ -1,6 +1,7 @@
 //! The command line. `bulkhead --help` is its map; each command is a file here.
 //!
-//! - [`screen`], [`error`], [`exit`]: what commands write and how they end.
+//! - [`screen`], [`error`], [`exit`]: what commands write and how they end; [`report`],
+//!   [`receipt`], [`view`]: calls and components for people.
 //! - [`capability_args`], [`units`], [`files`]: how flags are read.
 //! - [`run`], [`check`], [`build`], [`scaffold`], [`bench`], [`demo`]: work in this process.
 //! - [`client`], [`sse`]: the HTTP API; [`push`], [`list`], [`grant`], [`credential`], [`diff`],
@@ -23,6 +24,7 @@ mod grant;
 mod list;
 mod push;
 mod receipt;
+mod report;
 mod run;
 mod scaffold;
 mod screen;

@@ -119,6 +119,7 @@ impl<'a> From<&'a Report> for CallView<'a> {
 #[utoipa::path(
     post,
     path = "/v1/components/{ref}/tools/{tool}/call",
+    operation_id = "call_tool",
     tag = "calls",
     params(
         ("ref" = String, Path, description = "the component's digest, or its name for its active version"),
@@ -126,7 +127,7 @@ impl<'a> From<&'a Report> for CallView<'a> {
     ),
     request_body = CallBody,
     responses(
-        (status = OK, body = CallView, description = "the call's end; with stream, or accept: text/event-stream, server-sent events"),
+        (status = OK, content((CallView = "application/json"), (String = "text/event-stream")), description = "the call's end; with stream, or accept: text/event-stream, server-sent events"),
         (status = NOT_FOUND, body = ErrorBody, description = "unknown_component, unknown_tool"),
         (status = CONFLICT, body = ErrorBody, description = "consent_required"),
         (status = UNPROCESSABLE_ENTITY, body = ErrorBody, description = "invalid_body, or invalid_input with every problem"),

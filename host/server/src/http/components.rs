@@ -124,9 +124,10 @@ pub(crate) struct PushQuery {
 #[utoipa::path(
     post,
     path = "/v1/components",
+    operation_id = "push_component",
     tag = "components",
     params(PushQuery),
-    request_body(content = Vec<u8>, content_type = "application/wasm", description = "the component, at most 64 MB by default"),
+    request_body(content = inline(schema::Bytes), content_type = "application/wasm", description = "the component, at most 64 MB by default"),
     responses(
         (status = CREATED, body = PushedView, description = "new here"),
         (status = OK, body = PushedView, description = "these bytes were stored before"),
@@ -187,6 +188,7 @@ pub(crate) struct ListQuery {
 #[utoipa::path(
     get,
     path = "/v1/components",
+    operation_id = "list_components",
     tag = "components",
     params(ListQuery),
     responses((status = OK, body = Vec<ComponentView>), (status = UNPROCESSABLE_ENTITY, body = ErrorBody))
@@ -213,6 +215,7 @@ pub(crate) async fn list(
 #[utoipa::path(
     get,
     path = "/v1/components/{ref}",
+    operation_id = "get_component",
     tag = "components",
     params(("ref" = String, Path, description = "the digest, with or without sha256:, or the name for its active version")),
     responses((status = OK, body = ComponentView), (status = NOT_FOUND, body = ErrorBody))
@@ -229,6 +232,7 @@ pub(crate) async fn get(
 #[utoipa::path(
     post,
     path = "/v1/components/{ref}/activate",
+    operation_id = "activate_component",
     tag = "components",
     params(("ref" = String, Path, description = "the digest")),
     responses((status = OK, body = ComponentView), (status = NOT_FOUND, body = ErrorBody))
@@ -245,6 +249,7 @@ pub(crate) async fn activate(
 #[utoipa::path(
     get,
     path = "/v1/components/{ref}/diff",
+    operation_id = "diff_component",
     tag = "components",
     params(("ref" = String, Path, description = "the digest")),
     responses((status = OK, body = Difference), (status = NOT_FOUND, body = ErrorBody))
@@ -263,6 +268,7 @@ pub(crate) async fn diff(
 #[utoipa::path(
     delete,
     path = "/v1/components/{ref}",
+    operation_id = "delete_component",
     tag = "components",
     params(("ref" = String, Path, description = "the digest, or the name for its active version")),
     responses((status = OK, body = Message), (status = NOT_FOUND, body = ErrorBody))

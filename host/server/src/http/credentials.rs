@@ -87,6 +87,7 @@ impl CredentialView {
 #[utoipa::path(
     post,
     path = "/v1/credentials",
+    operation_id = "put_credential",
     tag = "credentials",
     request_body = CredentialBody,
     responses(
@@ -198,6 +199,7 @@ fn check(body: &CredentialBody) -> Result<(), Rejection> {
 #[utoipa::path(
     get,
     path = "/v1/credentials",
+    operation_id = "list_credentials",
     tag = "credentials",
     responses((status = OK, body = Vec<CredentialView>))
 )]
@@ -214,6 +216,7 @@ pub(crate) async fn list(State(app): State<AppState>) -> Result<Response, Reject
 #[utoipa::path(
     delete,
     path = "/v1/credentials/{name}",
+    operation_id = "delete_credential",
     tag = "credentials",
     params(("name" = String, Path, description = "the credential's name")),
     responses((status = OK, body = Message), (status = NOT_FOUND, body = ErrorBody))

@@ -92,6 +92,7 @@ impl From<Grant> for GrantView {
 #[utoipa::path(
     post,
     path = "/v1/grants",
+    operation_id = "create_grant",
     tag = "grants",
     request_body = NewGrant,
     responses(
@@ -177,6 +178,7 @@ pub(crate) struct ListQuery {
 #[utoipa::path(
     get,
     path = "/v1/grants",
+    operation_id = "list_grants",
     tag = "grants",
     params(ListQuery),
     responses((status = OK, body = Vec<GrantView>), (status = UNPROCESSABLE_ENTITY, body = ErrorBody))
@@ -201,6 +203,7 @@ pub(crate) async fn list(
 #[utoipa::path(
     get,
     path = "/v1/grants/{id}",
+    operation_id = "get_grant",
     tag = "grants",
     params(("id" = String, Path, description = "grant-<uuid>")),
     responses((status = OK, body = GrantView), (status = NOT_FOUND, body = ErrorBody))
@@ -218,6 +221,7 @@ pub(crate) async fn get(
 #[utoipa::path(
     delete,
     path = "/v1/grants/{id}",
+    operation_id = "revoke_grant",
     tag = "grants",
     params(("id" = String, Path, description = "grant-<uuid>")),
     responses((status = OK, body = Message), (status = NOT_FOUND, body = ErrorBody))

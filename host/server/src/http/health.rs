@@ -20,6 +20,7 @@ pub(crate) struct Health {
 #[utoipa::path(
     get,
     path = "/v1/health/",
+    operation_id = "health",
     tag = "server",
     responses((status = OK, body = Health)),
     security(())

@@ -11,7 +11,10 @@ use bulkhead_domain::Problem;
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use http_body_util::BodyExt as _;
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{
+    Deserialize, Serialize,
+    de::{DeserializeOwned, IgnoredAny},
+};
 use serde_json::error::Category;
 
 use super::error::{self, Rejection};
@@ -147,7 +150,14 @@ pub(crate) fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Rejecti
 
 /// Reads once more, slower and with the path at hand.
 fn explain<'a, T: Deserialize<'a>>(body: &'a [u8], first: &serde_json::Error) -> Rejection {
-    if first.classify() != Category::Data {
+    // A field may be wrong before the text is: then the text comes first.
+    let no_json = serde_json::from_slice::<IgnoredAny>(body).err();
+    let no_json = if first.classify() == Category::Data {
+        no_json.as_ref()
+    } else {
+        Some(first)
+    };
+    if let Some(first) = no_json {
         return Rejection::with(
             &error::INVALID_JSON,
             format!("the body is not valid JSON: {first}"),
@@ -232,7 +242,14 @@ mod tests {
 
     #[test]
     fn text_that_is_no_json_is_told_with_line_and_column() {
-        for body in ["", "{", "{\"inner\": [", "nul", "{\"inner\": []} x"] {
+        for body in [
+            "",
+            "{",
+            "{\"inner\": [",
+            "nul",
+            "{\"inner\": []} x",
+            "{\"outher\": {]}",
+        ] {
             let (code, text) = refusal(body);
             assert_eq!(code, "invalid_json", "{body}");
             assert!(text.contains("line 1 column"), "{text}");

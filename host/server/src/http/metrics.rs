@@ -15,6 +15,7 @@ const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset
 #[utoipa::path(
     get,
     path = "/metrics",
+    operation_id = "metrics",
     tag = "server",
     responses((status = OK, body = String, content_type = "application/openmetrics-text"))
 )]

@@ -40,6 +40,7 @@ pub(crate) struct ListQuery {
 #[utoipa::path(
     get,
     path = "/v1/receipts",
+    operation_id = "list_receipts",
     tag = "receipts",
     params(ListQuery),
     responses((status = OK, body = Vec<schema::Receipt>), (status = UNPROCESSABLE_ENTITY, body = ErrorBody))
@@ -75,6 +76,7 @@ fn outcome(text: &str) -> Result<Outcome, Rejection> {
 #[utoipa::path(
     get,
     path = "/v1/receipts/{id}",
+    operation_id = "get_receipt",
     tag = "receipts",
     params(("id" = String, Path, description = "receipt-<uuid>")),
     responses((status = OK, body = schema::Receipt), (status = NOT_FOUND, body = ErrorBody))

@@ -9,6 +9,7 @@
 //!
 //! - [`push`]: installing, comparing with the active version, consent.
 //! - [`plan`]: what a call of one tool needs.
+//! - [`tool_index`]: which components have a tool of some name.
 //! - [`loaded`]: compiled components, each loaded once and by one task.
 //! - [`description`], [`difference`]: what people see of a component and of a change.
 //! - [`credential`], [`state`], [`peers`]: what is behind the interfaces of a call.
@@ -23,6 +24,7 @@ pub(crate) mod peers;
 pub(crate) mod plan;
 pub(crate) mod push;
 pub(crate) mod state;
+pub(crate) mod tool_index;
 
 use std::{sync::Arc, time::Duration};
 

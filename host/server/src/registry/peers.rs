@@ -94,7 +94,7 @@ fn refusal(rejection: &Rejection) -> PeerError {
         &error::UNKNOWN_TOOL,
         &error::INVALID_PARAMETER,
     ];
-    if unknown.iter().any(|unknown| kind == *unknown) {
+    if unknown.contains(&kind) {
         return PeerError::Unknown;
     }
     PeerError::Unavailable(rejection.message().to_owned())

@@ -1,17 +1,13 @@
 //! What a call of one tool needs, made once and shared by all its calls.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    sync::Arc,
-    time::Instant,
-};
+use std::{collections::HashMap, sync::Arc, time::Instant};
 
 use bulkhead_domain::Timestamp;
 use bulkhead_policy::{Capabilities, Limits};
 use bulkhead_sandbox::{Authority, Component, egress::Credential};
-use bulkhead_store::{ComponentFilter, ComponentStatus, Grant, GrantFilter, PAGE_MAX};
+use bulkhead_store::{ComponentStatus, Grant, GrantFilter, PAGE_MAX};
 
-use super::{Registry, credential, description, loaded};
+use super::{Registry, credential, loaded, tool_index::ToolIndex};
 use crate::{
     LimitsPatch,
     http::error::{self, Rejection},
@@ -41,16 +37,10 @@ pub(crate) struct Plan {
 #[derive(Default)]
 pub(crate) struct Plans {
     /// Changes whenever plans are forgotten.
-    generation: u64,
+    pub(super) generation: u64,
     count: usize,
     by_reference: HashMap<String, HashMap<String, Arc<Plan>>>,
-    tools: Option<Arc<ToolIndex>>,
-}
-
-/// Names of the components whose active version has a tool, by the tool's name.
-pub(crate) struct ToolIndex {
-    pub(crate) components: BTreeMap<String, Vec<String>>,
-    made: Instant,
+    pub(super) tools: Option<Arc<ToolIndex>>,
 }
 
 impl Plan {
@@ -109,7 +99,7 @@ impl Registry {
                 .is_none_or(|until| Timestamp::now() < until)
     }
 
-    fn is_fresh(&self, made: Instant) -> bool {
+    pub(super) fn is_fresh(&self, made: Instant) -> bool {
         self.max_age.is_none_or(|age| made.elapsed() < age)
     }
 
@@ -192,49 +182,6 @@ impl Registry {
             }
         }
         Ok(credentials)
-    }
-
-    /// Which active components have which tools.
-    pub(crate) async fn tool_index(&self) -> Result<Arc<ToolIndex>, Rejection> {
-        let generation = {
-            let plans = self.plans.read();
-            match &plans.tools {
-                Some(index) if self.is_fresh(index.made) => return Ok(Arc::clone(index)),
-                _ => plans.generation,
-            }
-        };
-        let index = Arc::new(self.make_tool_index().await?);
-        let mut plans = self.plans.write();
-        if plans.generation == generation {
-            plans.tools = Some(Arc::clone(&index));
-        }
-        Ok(index)
-    }
-
-    async fn make_tool_index(&self) -> Result<ToolIndex, Rejection> {
-        let made = Instant::now();
-        let status = Some(ComponentStatus::Active);
-        let mut filter = ComponentFilter {
-            status,
-            limit: Some(PAGE_MAX),
-            ..ComponentFilter::default()
-        };
-        let mut components = BTreeMap::<_, Vec<String>>::new();
-        loop {
-            let page = self.store.components(&filter).await?;
-            for record in &page {
-                for tool in description(record)?.tools {
-                    components
-                        .entry(tool.info.name)
-                        .or_default()
-                        .push(record.name.clone());
-                }
-            }
-            if page.len() < PAGE_MAX as usize {
-                return Ok(ToolIndex { components, made });
-            }
-            filter.after = page.last().map(|record| record.digest);
-        }
     }
 }
 

@@ -232,7 +232,7 @@ impl Play {
         let title = "A new version wishes for more: it waits for a person";
         let request = format!("POST /v1/components?name={DEMO}");
         self.story.begin(title, &request);
-        let wishes = json!({"state": true, "http": ["telemetry.example"]});
+        let wishes = json!({"state": true});
         let bytes = wider::version(demo, "greet", &wishes);
         let view = self.client.push(DEMO, bytes).await?;
         let changes = &view["diff"]["wishes"]["added"];

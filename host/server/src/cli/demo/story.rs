@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::cli::{
     receipt,
-    run::event_line,
+    report::event_line,
     screen::{Paint, Screen},
 };
 

@@ -1,0 +1,96 @@
+//! Which secrets a request carries: those that the host adds, and those that the guest may not.
+
+use std::collections::BTreeSet;
+
+use bulkhead_policy::Target;
+use http::{HeaderMap, Method};
+
+use crate::{Credential, EgressError, error::excerpt, exchange::Wanted, session::Inner};
+
+/// The credentials to add, the named one first; of two for one place the first.
+pub(crate) fn choose<'a>(
+    session: &'a Inner,
+    target: &Target,
+    method: &Method,
+    wanted: Wanted<'_>,
+) -> Result<Vec<&'a Credential>, EgressError> {
+    let all = &session.access.credentials;
+    let mut chosen: Vec<&Credential> = Vec::new();
+    match wanted {
+        Wanted::None => return Ok(chosen),
+        Wanted::Automatic => {}
+        Wanted::Named(name) => {
+            let shown = excerpt(name);
+            let found = all
+                .iter()
+                .find(|credential| credential.name == name)
+                .ok_or_else(|| {
+                    EgressError::Unauthorized(format!("no credential `{shown}` is granted"))
+                })?;
+            if !found.is_for(target, method.as_str()) {
+                let origin = target.origin();
+                let message =
+                    format!("the credential `{shown}` is not meant for {method} {origin}");
+                return Err(EgressError::Unauthorized(message));
+            }
+            chosen.push(found);
+        }
+    }
+    for credential in all.iter().filter(|credential| credential.automatic) {
+        let taken = chosen
+            .iter()
+            .any(|other| other.place() == credential.place());
+        if !taken && credential.is_for(target, method.as_str()) {
+            chosen.push(credential);
+        }
+    }
+    Ok(chosen)
+}
+
+/// The credentials whose secrets a guest that was shown them may send to `target` itself.
+pub(crate) fn entitled(session: &Inner, target: &Target, method: &Method) -> BTreeSet<usize> {
+    let credentials = session.access.credentials.iter().enumerate();
+    let meant = credentials.filter(|(_, credential)| credential.is_for(target, method.as_str()));
+    meant.map(|(owner, _)| owner).collect()
+}
+
+/// Refuses a request that holds a secret which is not meant for its target.
+pub(crate) fn search(
+    session: &Inner,
+    target: &Target,
+    headers: &HeaderMap,
+    entitled: &BTreeSet<usize>,
+) -> Result<(), EgressError> {
+    search_bytes(session, target.url().as_str().as_bytes(), entitled)?;
+    for (name, value) in headers {
+        search_bytes(session, name.as_str().as_bytes(), entitled)?;
+        search_bytes(session, value.as_bytes(), entitled)?;
+    }
+    Ok(())
+}
+
+/// Refuses a URL by its text as it was written: a host's name loses its case when it is parsed.
+pub(crate) fn search_text(
+    session: &Inner,
+    text: &str,
+    target: &Target,
+    method: &Method,
+) -> Result<(), EgressError> {
+    search_bytes(session, text.as_bytes(), &entitled(session, target, method))
+}
+
+/// Refuses bytes that hold a secret of somebody else than `entitled`.
+pub(crate) fn search_bytes(
+    session: &Inner,
+    bytes: &[u8],
+    entitled: &BTreeSet<usize>,
+) -> Result<(), EgressError> {
+    let scrubber = session.scrubber();
+    match scrubber
+        .owners_in(bytes)
+        .find(|owner| !entitled.contains(owner))
+    {
+        Some(owner) => Err(session.secret_in_request(owner)),
+        None => Ok(()),
+    }
+}

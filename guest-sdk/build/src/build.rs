@@ -99,10 +99,7 @@ impl Build {
             command.arg("--quiet");
         }
         // What was tested is what is built: a lock file is kept as it is.
-        if folder
-            .ancestors()
-            .any(|folder| folder.join("Cargo.lock").is_file())
-        {
+        if is_locked(folder) {
             command.arg("--locked");
         }
         command
@@ -183,6 +180,18 @@ pub(crate) fn build_script_variable(variable: &'static str) -> Result<PathBuf, B
     env::var_os(variable)
         .map(PathBuf::from)
         .ok_or(BuildError::NoBuildScript { variable })
+}
+
+/// Whether the workspace of the crate in `folder` has a lock file. A crate that says `[workspace]`
+/// is its own; the lock file of a folder around it is somebody else's.
+fn is_locked(folder: &Path) -> bool {
+    let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).unwrap_or_default();
+    let own = manifest.lines().any(|line| line.trim() == "[workspace]");
+    let folders = if own { 1 } else { usize::MAX };
+    folder
+        .ancestors()
+        .take(folders)
+        .any(|folder| folder.join("Cargo.lock").is_file())
 }
 
 #[cfg(test)]

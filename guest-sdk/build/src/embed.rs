@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn a_guest_is_a_folder_with_a_manifest() {
-        let root = tempfile::tempdir().expect("a temporary folder");
+        let root = crate::scratch::Scratch::new("embed");
         for folder in ["src", "web_search", "demo"] {
             std::fs::create_dir(root.path().join(folder)).expect("a folder can be made");
         }

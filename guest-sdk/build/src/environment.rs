@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn the_target_directory_is_the_tagged_one() {
-        let root = tempfile::tempdir().expect("a temporary folder");
+        let root = crate::scratch::Scratch::new("environment");
         let out = root.path().join("debug/build/tools-0123/out");
         std::fs::create_dir_all(&out).expect("folders can be made");
         assert_eq!(target_directory(&out), out);

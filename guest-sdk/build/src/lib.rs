@@ -14,6 +14,8 @@ pub mod embed;
 mod environment;
 mod error;
 mod messages;
+#[cfg(test)]
+mod scratch;
 pub mod target;
 
 pub use build::{Artifact, Build};

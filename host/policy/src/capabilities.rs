@@ -264,11 +264,13 @@ mod tests {
     }
 
     #[test]
-    fn a_star_among_credentials_is_no_wildcard() {
-        let grant = set(r#"{"credentials": ["*"], "reveal": ["*"]}"#);
-        let wish = set(r#"{"credentials": ["token"], "reveal": ["token"]}"#);
-        assert!(grant.limited_to(&wish).is_empty());
-        assert!(!grant.covers(&wish));
+    fn a_star_among_the_credentials_of_a_grant_is_no_wildcard() {
+        let star = set(r#"{"credentials": ["*"], "reveal": ["*"]}"#);
+        let named = set(r#"{"credentials": ["token"], "reveal": ["token"]}"#);
+        assert!(star.limited_to(&named).is_empty());
+        assert!(star.validate().is_err());
+        assert_eq!(named.limited_to(&star), named);
+        assert!(star.validate_wish().is_ok() && star.covers(&named));
     }
 
     #[test]

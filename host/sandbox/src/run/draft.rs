@@ -136,7 +136,8 @@ impl Draft {
             && let Some(denial) = self.receipt.denials.first()
         {
             failure.outcome = Outcome::Denied;
-            failure.message = format!("{} ({})", failure.message, denial.message);
+            // The host's own words; the guest's stay in the tool error.
+            failure.message.clone_from(&denial.message);
         }
         failure
     }

@@ -75,12 +75,8 @@ struct Play {
 
 impl Play {
     async fn all(&mut self) -> Result<(), CliError> {
-        // A wish for any host means its usual ports; the website has whatever port was free.
-        let website = json!({"http": [self.website.origin()]});
-        let demo = wider::version(bulkhead_tools::DEMO, "fetch_title", &website);
-        let fetch = wider::version(bulkhead_tools::FETCH_WEBPAGE, "fetch_webpage", &website);
-        self.push(DEMO, &demo).await?;
-        self.push(FETCH, &fetch).await?;
+        self.push(DEMO, bulkhead_tools::DEMO).await?;
+        self.push(FETCH, bulkhead_tools::FETCH_WEBPAGE).await?;
         let page = format!("{}/", self.website.origin());
 
         let title = "A tool is called: a fresh sandbox, the input checked, a receipt made";
@@ -138,7 +134,7 @@ impl Play {
             "ok",
         )
         .await?;
-        self.upgrade(&demo).await
+        self.upgrade(bulkhead_tools::DEMO).await
     }
 
     async fn push(&mut self, name: &str, bytes: &[u8]) -> Result<(), CliError> {

@@ -90,6 +90,11 @@ async fn a_page_of_another_origin_is_refused() {
         .header("host", "evil.example:8283");
     let rebound = Answer::read(rebound.send().await.unwrap()).await;
     assert_eq!(rebound.refusal(), (403, "foreign_host"));
+    // Probes name the host as they like.
+    let probe = server
+        .request(Method::GET, "/v1/health/")
+        .header("host", "bulkhead.cluster.local");
+    assert_eq!(probe.send().await.unwrap().status(), 200);
     let foreign = server
         .request(Method::POST, "/v1/grants")
         .header("origin", "https://evil.example");

@@ -148,6 +148,14 @@ async fn invalid_json_is_told_with_its_place() {
             assert!(answer.text.contains("line 1 column"), "{answer:?}");
         }
     }
+    for path in [&call_path("friendly/add"), "/v1/grants", "/v1/credentials"] {
+        let refused = server.post(path, &json!([])).await;
+        assert_eq!(refused.refusal(), (422, "invalid_body"), "{path}");
+        assert!(
+            refused.text.contains("must be a JSON object"),
+            "{refused:?}"
+        );
+    }
     let nested = "[".repeat(200_000);
     let sent = server
         .request(Method::POST, &call_path("friendly/echo"))
@@ -202,6 +210,15 @@ async fn a_call_with_a_misspelt_field_is_refused() {
         (
             json!({ "input": {}, "limits": { "fuel": -1 } }),
             "/limits/fuel",
+        ),
+        (json!({ "limits": { "fuel": 0 } }), "/limits/fuel"),
+        (
+            json!({ "limits": { "timeout_ms": 0 } }),
+            "/limits/timeout_ms",
+        ),
+        (
+            json!({ "limits": { "memory_bytes": 0 } }),
+            "/limits/memory_bytes",
         ),
         (json!({ "input": {}, "narrow": { "htpp": [] } }), "/narrow"),
         (

@@ -211,6 +211,34 @@ async fn a_tool_calls_its_granted_peers_under_their_own_grants() {
     assert_eq!(receipts.body.as_array().unwrap().len(), 2);
 }
 
+/// Hostile guest 29: names that shadow built-ins.
+#[tokio::test]
+async fn another_components_tool_of_the_same_name_shadows_neither_built_in_nor_own() {
+    let server = TestServer::start().await.with_friendly().await;
+    let capabilities = json!({ "peers": ["*"] });
+    server
+        .grant(json!({ "component": "friendly", "tool": "ask_peer", "capabilities": capabilities }))
+        .await;
+    let ask = json!({ "name": "add", "input": { "left": 1, "right": 2 } });
+    let digest_of_add = async || {
+        let called = server.call("friendly/ask_peer", ask.clone()).await;
+        assert_eq!(called.outcome(), "ok", "{called:?}");
+        let receipts = server.get("/v1/receipts?tool=add&limit=1").await.body;
+        receipts[0]["digest"].as_str().unwrap().to_owned()
+    };
+    let own = server.get("/v1/components/friendly").await.body["digest"].clone();
+    // The same tools in other bytes: each with an empty custom section of another name.
+    let variant = |name: u8| {
+        let section: &[u8] = &[0, 2, 1, name];
+        [bulkhead_fixtures::FRIENDLY, section].concat()
+    };
+    server.push("a_shadow", variant(b'a')).await;
+    assert_eq!(json!(digest_of_add().await), own);
+    let built_in = server.push("web_search", variant(b'b')).await;
+    assert_eq!(built_in.status, 201, "{built_in:?}");
+    assert_eq!(json!(digest_of_add().await), built_in.body["digest"]);
+}
+
 #[tokio::test]
 async fn only_granted_variables_of_the_settings_are_seen() {
     let server = TestServer::start_with(|config| {

@@ -41,6 +41,8 @@ async fn a_secret_is_in_no_answer() {
             server.get("/v1/receipts").await,
             server.get("/metrics").await,
             server.post("/v1/credentials", &json!({ "secret": SECRET })).await,
+            server.post("/v1/credentials", &json!({ "name": "c", "secret": "other-secret", "audience": SECRET, "placement": SECRET })).await,
+            server.post("/v1/credentials", &json!(SECRET)).await,
             server.post("/v1/credentials", &json!({ "name": "*", "secret": SECRET, "audience": [], "placement": { "type": "bearer" } })).await,
             server.delete("/v1/credentials/example").await,
         ];

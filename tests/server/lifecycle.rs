@@ -202,30 +202,85 @@ async fn a_start_with_a_warm_cache_is_fast() {
 }
 
 #[tokio::test]
-async fn the_built_in_tools_are_installed_in_the_background_and_once() {
-    let mut server = TestServer::start_with(|config| config.builtin_tools = true).await;
-    let mut names = Vec::new();
+async fn two_servers_never_run_on_one_data_folder() {
+    let mut server = TestServer::start().await;
+    let mut config = Config::new(server.data_dir());
+    config.listen.set_port(0);
+    let error = Server::start(config).await.unwrap_err();
+    assert!(matches!(error, StartError::InUse { .. }), "{error}");
+    assert!(error.to_string().contains("another server"), "{error}");
+    assert_eq!(server.get("/v1/health/").await.status, 200);
+    server.restart().await;
+}
+
+#[tokio::test]
+async fn receipts_beyond_the_number_to_keep_are_deleted() {
+    let server = TestServer::start_with(|config| config.receipts_max = 2).await;
+    let mut server = server.with_friendly().await;
+    for _ in 0..5 {
+        let added = server.call("friendly/add", json!({ "left": 1, "right": 2 }));
+        assert_eq!(added.await.outcome(), "ok");
+    }
+    // What was there before is pruned soon after a start.
+    server.restart().await;
+    let mut left = 0;
+    for _ in 0..100 {
+        let receipts = server.get("/v1/receipts").await.body;
+        left = receipts.as_array().unwrap().len();
+        if left == 2 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert_eq!(left, 2);
+}
+
+/// Name and status of all versions, once there are as many as expected.
+async fn versions(server: &TestServer, expected: usize) -> Vec<(String, String)> {
+    let mut found = Vec::new();
     for _ in 0..600 {
         let listed = server.get("/v1/components").await.body;
-        names = listed
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|c| c["name"].as_str().unwrap().to_owned())
+        let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+        let listed = listed.as_array().unwrap().iter();
+        found = listed
+            .map(|version| (text(&version["name"]), text(&version["status"])))
             .collect();
-        if names.len() == bulkhead_tools::ALL.len() {
+        if found.len() == expected {
             break;
         }
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
-    for (name, _) in bulkhead_tools::ALL {
-        assert!(
-            names.iter().any(|found| found == name),
-            "{name} in {names:?}"
-        );
-    }
+    found.sort();
+    found
+}
+
+#[tokio::test]
+async fn the_built_in_tools_are_installed_in_the_background_and_once() {
+    let mut server = TestServer::start_with(|config| config.builtin_tools = true).await;
+    let installed = versions(&server, 2).await;
+    let names: Vec<_> = installed.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["fetch_webpage", "web_search"]);
     let before = server.get("/v1/components").await.body;
     server.restart().await;
     tokio::time::sleep(Duration::from_millis(300)).await;
     assert_eq!(server.get("/v1/components").await.body, before);
+}
+
+#[tokio::test]
+async fn a_built_in_tool_never_takes_the_place_of_what_a_person_pushed() {
+    let mut server = TestServer::start().await;
+    let own = server.push("web_search", bulkhead_fixtures::PLAIN).await;
+    assert_eq!(own.body["status"], "active", "{own:?}");
+    server.shutdown().await;
+    server.change(|config| config.builtin_tools = true);
+    server.restart_in_place().await;
+    let version = |name: &str, status: &str| (name.to_owned(), status.to_owned());
+    let expected = [
+        version("fetch_webpage", "active"),
+        version("web_search", "active"),
+        version("web_search", "pending"),
+    ];
+    assert_eq!(versions(&server, 3).await, expected);
+    let active = server.get("/v1/components/web_search").await;
+    assert_eq!(active.body["digest"], own.body["digest"]);
 }

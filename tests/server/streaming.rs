@@ -101,6 +101,25 @@ async fn what_keeps_a_call_from_running_is_an_ordinary_error() {
     }
 }
 
+#[tokio::test]
+async fn wrong_input_is_refused_alike_in_both_forms() {
+    let server = TestServer::start().await.with_friendly().await;
+    for body in [
+        json!({ "input": { "left": "one" } }),
+        json!({ "input": { "left": 1, "right": 2 }, "limits": { "input_bytes": 3 } }),
+    ] {
+        let plain = server.call_with("friendly/add", body.clone()).await;
+        let mut streamed = body;
+        streamed["stream"] = json!(true);
+        let streamed = server.call_with("friendly/add", streamed).await;
+        assert_eq!(streamed.refusal(), (422, "invalid_input"));
+        assert_eq!(streamed.body["error"], plain.body["error"]);
+        let id = streamed.body["receipt"]["id"].as_str().unwrap();
+        let receipt = server.get(&format!("/v1/receipts/{id}")).await;
+        assert_eq!(receipt.body["outcome"], "invalid_input", "{receipt:?}");
+    }
+}
+
 /// Hostile guest 21, as far as it is the server's.
 #[tokio::test]
 async fn a_client_that_goes_away_cancels_its_call_and_leaves_a_receipt() {

@@ -118,6 +118,11 @@ impl TestServer {
         }
     }
 
+    /// Other settings for the next start.
+    pub(crate) fn change(&mut self, change: impl FnOnce(&mut Config)) {
+        change(&mut self.config);
+    }
+
     /// Shuts the server down and starts another one on the same data.
     pub(crate) async fn restart(&mut self) {
         self.shutdown().await;

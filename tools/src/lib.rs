@@ -83,7 +83,10 @@ mod tests {
 
     #[test]
     fn wishes_can_be_read_without_running_the_component() {
-        let expected = serde_json::json!({ "tool": "fetch_title", "wishes": { "http": ["*"] } });
+        let expected = serde_json::json!({
+            "tool": "fetch_title",
+            "wishes": { "http": ["https://*", "http://*"] }
+        });
         assert_eq!(wishes(super::DEMO), [expected]);
     }
 
@@ -108,6 +111,24 @@ mod tests {
                 !imports.iter().any(|name| name.starts_with(absent)),
                 "{absent}: {imports:?}"
             );
+        }
+    }
+
+    #[test]
+    fn no_component_names_a_folder_of_the_machine_that_built_it() {
+        let workspace = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+        let workspace = std::fs::canonicalize(workspace).expect("the workspace is there");
+        let home = std::env::var_os("CARGO_HOME").map(std::path::PathBuf::from);
+        let home = home.or_else(|| Some(std::env::home_dir()?.join(".cargo")));
+        for folder in [Some(workspace), home].into_iter().flatten() {
+            let folder = folder.into_os_string().into_string().expect("UTF-8");
+            for (name, bytes) in super::ALL {
+                let found = bytes
+                    .windows(folder.len())
+                    .position(|part| part == folder.as_bytes());
+                let around = found.map(|at| String::from_utf8_lossy(&bytes[at..at + 90]));
+                assert_eq!(around, None, "{name}");
+            }
         }
     }
 }

@@ -6,7 +6,7 @@ use std::{
     process::Stdio,
 };
 
-use crate::{BuildError, environment, messages, target};
+use crate::{BuildError, environment, messages, reproducible, target};
 
 /// What to build, and how.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,8 +98,11 @@ impl Build {
         if self.quiet {
             command.arg("--quiet");
         }
+        let workspace = locked_workspace(folder);
+        let root = workspace.unwrap_or(folder);
+        command.args(["--config", &reproducible::remapping(root)]);
         // What was tested is what is built: a lock file is kept as it is.
-        if is_locked(folder) {
+        if workspace.is_some() {
             command.arg("--locked");
         }
         command
@@ -182,16 +185,16 @@ pub(crate) fn build_script_variable(variable: &'static str) -> Result<PathBuf, B
         .ok_or(BuildError::NoBuildScript { variable })
 }
 
-/// Whether the workspace of the crate in `folder` has a lock file. A crate that says `[workspace]`
+/// The workspace of the crate in `folder`, if it has a lock file. A crate that says `[workspace]`
 /// is its own; the lock file of a folder around it is somebody else's.
-fn is_locked(folder: &Path) -> bool {
-    let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).unwrap_or_default();
+fn locked_workspace(folder: &Path) -> Option<&Path> {
+    let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap_or_default();
     let own = manifest.lines().any(|line| line.trim() == "[workspace]");
     let folders = if own { 1 } else { usize::MAX };
     folder
         .ancestors()
         .take(folders)
-        .any(|folder| folder.join("Cargo.lock").is_file())
+        .find(|folder| folder.join("Cargo.lock").is_file())
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ pub mod embed;
 mod environment;
 mod error;
 mod messages;
+mod reproducible;
 #[cfg(test)]
 mod scratch;
 pub mod target;

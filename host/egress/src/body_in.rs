@@ -51,6 +51,7 @@ pub(crate) struct ResponseBody {
 impl ResponseBody {
     pub(crate) fn new(
         incoming: Incoming,
+        mask: StreamScrubber,
         session: Arc<Inner>,
         rule: usize,
         between_bytes: Option<Duration>,
@@ -60,7 +61,7 @@ impl ResponseBody {
         Self {
             incoming,
             limit: session.budgets.left_to_receive(rule),
-            mask: session.scrubber().stream(),
+            mask,
             rule,
             session,
             patience: between_bytes.map(|time| (time, Box::pin(tokio::time::sleep(time)))),

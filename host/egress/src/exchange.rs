@@ -17,7 +17,7 @@ use crate::{
     error::{chain, excerpt},
     headers::{self, MAX_RESPONSE_HEADER_BYTES, MAX_RESPONSE_HEADERS},
     reach::reach,
-    search::{choose, entitled, search, search_bytes},
+    search::{choose, entitled, known_to, search, search_bytes},
     session::Inner,
 };
 
@@ -108,6 +108,7 @@ pub(crate) async fn exchange(session: &Arc<Inner>, hop: Hop<'_>) -> Result<Answe
     let (rule, stream) = connecting.await.map_err(|_| EgressError::Timeout)??;
 
     let verdict = Verdict::default();
+    let flows = matches!(body, Payload::Stream(..));
     let body = match body {
         Payload::Whole(bytes) => {
             let limit = session.budgets.left_to_send(rule);
@@ -126,6 +127,7 @@ pub(crate) async fn exchange(session: &Arc<Inner>, hop: Hop<'_>) -> Result<Answe
     for credential in &added {
         credential.inject(&mut url, &mut headers)?;
     }
+    session.note_added(&added);
     let path = &url[url::Position::BeforePath..url::Position::AfterQuery];
     let uri: Uri = path
         .parse()
@@ -156,8 +158,14 @@ pub(crate) async fn exchange(session: &Arc<Inner>, hop: Hop<'_>) -> Result<Answe
     let answer = answer.map_err(|e| verdict.get().unwrap_or_else(|| failure(&e, session)))?;
 
     let (head, incoming) = answer.into_parts();
+    let mask = if flows {
+        session.scrubber().stream_of(&known_to(session, target))
+    } else {
+        session.scrubber().stream()
+    };
     let body = ResponseBody::new(
         incoming,
+        mask,
         Arc::clone(session),
         rule,
         times.between_bytes,
@@ -222,6 +230,9 @@ fn complete(
             header::ACCEPT_ENCODING,
             HeaderValue::from_static("identity"),
         );
+        // A server that repeats what it was sent would hand the secret out in parts that are none.
+        headers.remove(header::RANGE);
+        headers.remove(header::IF_RANGE);
     }
     Ok(())
 }
@@ -241,6 +252,11 @@ fn check_head(
         return Err(failed(
             "the server switched to another protocol, which was not asked for",
         ));
+    }
+    if with_credential && head.status == StatusCode::PARTIAL_CONTENT {
+        let message = "the answer is a part although all of it was asked for, and can't be \
+                       searched for the credential that was sent";
+        return Err(failed(message));
     }
     let mut encodings = head.headers.get_all(header::CONTENT_ENCODING).iter();
     if with_credential && !encodings.all(|value| value.as_bytes().eq_ignore_ascii_case(b"identity"))

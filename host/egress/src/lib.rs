@@ -3,7 +3,8 @@
 //! For every request, and again for every redirect: parse, normalise, ask the rules, resolve once,
 //! check every address, connect to the checked addresses and to nothing else. Credentials are
 //! added after that, on a copy that the guest never sees; what the guest sends is searched for
-//! them before it leaves, and what comes back is searched before the guest gets it.
+//! them before it leaves, and what comes back is searched before the guest gets it; an answer that
+//! flows, for those that its server can have (`search`).
 //!
 //! Each request has a connection of its own (hyper's HTTP/1.1 client on a socket that this crate
 //! opened). A pool would save a handshake and would have to prove that a connection opened under

@@ -54,6 +54,28 @@ pub(crate) fn entitled(session: &Inner, target: &Target, method: &Method) -> BTr
     meant.map(|(owner, _)| owner).collect()
 }
 
+/// The credentials whose secrets the server at `target` can have, to look for them in an answer
+/// that flows.
+///
+/// Masking delays a flow, so it looks for no more than these. A server has a secret when the host
+/// added it to this request, to an earlier one of this call (to whatever host: it may lead on to
+/// another one by a redirect that the guest follows, or by ways that nobody sees), or to a request
+/// of an earlier call, which only a server that an audience names can have got; that is asked by
+/// the host alone, as one server has many paths, ports and methods. Nothing else hands a secret
+/// out: what the guest sends is refused if it holds a secret that is not meant for its target,
+/// whether it was revealed to the guest or not, and what was revealed is no secret to the guest
+/// that gets the answer. An answer that is buffered is not delayed and is searched for all.
+pub(crate) fn known_to(session: &Inner, target: &Target) -> BTreeSet<usize> {
+    let mut known = session.added();
+    for (owner, credential) in session.access.credentials.iter().enumerate() {
+        let mut audience = credential.audience.iter();
+        if audience.any(|rule| rule.host.matches(&target.host())) {
+            known.insert(owner);
+        }
+    }
+    known
+}
+
 /// Refuses a request that holds a secret which is not meant for its target.
 pub(crate) fn search(
     session: &Inner,

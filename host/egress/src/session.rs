@@ -1,11 +1,16 @@
 //! One call's way out.
 
-use std::sync::{Arc, OnceLock};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+};
 
 use http::HeaderValue;
 use rustls::ClientConfig;
 
-use crate::{Access, EgressError, Scrubber, Settings, SetupError, budget::Budgets, connect};
+use crate::{
+    Access, Credential, EgressError, Scrubber, Settings, SetupError, budget::Budgets, connect,
+};
 
 /// The way out of a process. Cheap to clone.
 #[derive(Clone)]
@@ -29,6 +34,8 @@ pub(crate) struct Inner {
     pub(crate) budgets: Budgets,
     /// Made when it is first needed: most calls send nothing.
     scrubber: OnceLock<Scrubber>,
+    /// Credentials that the host added to a request of this call, as indices.
+    added: Mutex<BTreeSet<usize>>,
 }
 
 impl Egress {
@@ -53,6 +60,7 @@ impl Egress {
             access,
             budgets,
             scrubber: OnceLock::new(),
+            added: Mutex::default(),
         }))
     }
 }
@@ -68,6 +76,20 @@ impl Inner {
     pub(crate) fn scrubber(&self) -> &Scrubber {
         self.scrubber
             .get_or_init(|| Scrubber::new(&self.access.credentials))
+    }
+
+    /// Notes that a request with `credentials` is about to leave.
+    pub(crate) fn note_added(&self, credentials: &[&Credential]) {
+        let all = self.access.credentials.iter().enumerate();
+        let owners = all.filter(|(_, one)| credentials.iter().any(|added| added.name == one.name));
+        let mut added = self.added.lock().unwrap_or_else(PoisonError::into_inner);
+        added.extend(owners.map(|(owner, _)| owner));
+    }
+
+    /// Whose secrets the host added to requests of this call so far, as indices.
+    pub(crate) fn added(&self) -> BTreeSet<usize> {
+        let added = self.added.lock().unwrap_or_else(PoisonError::into_inner);
+        added.clone()
     }
 
     /// The refusal of a request that holds the secret of the credential at `owner`.

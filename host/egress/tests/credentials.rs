@@ -175,6 +175,40 @@ async fn a_compressed_answer_to_a_credential_is_refused() {
 }
 
 #[tokio::test]
+async fn no_part_of_an_answer_to_a_credential_is_asked_for_or_taken() {
+    let server = Server::start().await;
+    let session = with(&server, Placement::Bearer);
+    let ranged = |request: Request| Request {
+        headers: vec![
+            ("Range".to_owned(), "bytes=0-5".to_owned()),
+            ("If-Range".to_owned(), "\"tag\"".to_owned()),
+        ],
+        ..request
+    };
+    let url = server.named("a.test", "/echo");
+    session
+        .fetch(ranged(asking(&url)))
+        .await
+        .expect("an answer");
+    let seen = server.log.last().headers;
+    assert!(!seen.contains_key("range") && !seen.contains_key("if-range"));
+    let part = server.named("a.test", "/status/206");
+    let refused = session.fetch(ranged(asking(&part))).await;
+    assert!(
+        matches!(refused, Err(EgressError::Failed { sent: true, .. })),
+        "{refused:?}"
+    );
+    // Without a credential parts are the guest's business.
+    session
+        .fetch(ranged(request(&url)))
+        .await
+        .expect("an answer");
+    assert_eq!(server.log.last().headers["range"], "bytes=0-5");
+    let answer = session.fetch(ranged(request(&part))).await.expect("a part");
+    assert_eq!(answer.status, 206);
+}
+
+#[tokio::test]
 async fn a_redirect_to_another_origin_loses_credentials_and_identity() {
     let server = Server::start().await;
     let token = credential("token", Placement::Bearer, vec![only(&server, "*")]);

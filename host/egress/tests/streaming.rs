@@ -284,6 +284,30 @@ async fn an_automatic_credential_is_added_to_a_stream_and_its_echo_masked() {
 }
 
 #[tokio::test]
+async fn an_answer_flows_at_once_unless_its_server_can_have_a_secret() {
+    let server = Server::start().await;
+    let audience = common::rule(&format!("http://a.test:{}/other", server.port()));
+    let token = credential("token", Placement::Bearer, vec![audience]);
+    let session = session(vec![open(&server)], vec![token]);
+    let first = async |name: &str| {
+        let url = server.named(name, "/slow");
+        let response = session.send(get(&url), false, LIMITS).await;
+        let mut body = response.expect("an answer").into_body();
+        // The server sends a byte every 30 ms and a form of the secret has 60 bytes.
+        let frame = tokio::time::timeout(Duration::from_secs(1), body.frame()).await;
+        frame.ok().map(|frame| frame.unwrap().unwrap())
+    };
+    assert!(first("b.test").await.is_some(), "it was never given one");
+    assert!(first("a.test").await.is_none(), "whatever the path");
+    let named = Request {
+        credential: Some("token".to_owned()),
+        ..request(&server.named("a.test", "/other"))
+    };
+    session.fetch(named).await.expect("an answer");
+    assert!(first("b.test").await.is_none(), "the other may have led on");
+}
+
+#[tokio::test]
 async fn an_answer_with_too_many_headers_is_refused() {
     let server = Server::start().await;
     let session = session(vec![open(&server)], vec![]);

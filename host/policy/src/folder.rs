@@ -1,10 +1,10 @@
 //! A folder of the host that a guest sees.
 
-use std::fmt;
+use std::{fmt, path::Path};
 
 use serde::{Deserialize, Serialize};
 
-use crate::capabilities::ANY;
+use crate::{capabilities::ANY, limits::DEFAULT_FOLDER_BYTES};
 
 /// Bytes of a path, the usual PATH_MAX.
 const MAX_PATH_BYTES: usize = 4096;
@@ -40,9 +40,12 @@ impl FolderRule {
             // The largest of the wishes, where one without a figure is content with the grant's.
             quota = quota.zip(wish.quota_bytes).map(|(a, b)| a.max(b));
         }
-        let quota_bytes = self
-            .quota_bytes
-            .map(|own| quota.map_or(own, |wish| own.min(wish)));
+        let quota_bytes = match (self.quota_bytes, quota) {
+            (Some(own), Some(wish)) => Some(own.min(wish)),
+            // A grant without a figure stands for the host's default, which no wish raises.
+            (None, Some(wish)) => quota.filter(|_| wish < DEFAULT_FOLDER_BYTES),
+            (own, None) => own,
+        };
         let limited = Self {
             write: self.write && write,
             quota_bytes,
@@ -56,8 +59,9 @@ impl FolderRule {
     pub(crate) fn covers(&self, other: &Self) -> bool {
         let quota = match (self.quota_bytes, other.quota_bytes) {
             (Some(own), Some(theirs)) => theirs <= own,
-            // None is the host's default, which may be less or more than any figure.
-            (own, theirs) => own == theirs,
+            // None is the host's default: as far as is known here, what it is unless configured.
+            (None, Some(theirs)) => theirs < DEFAULT_FOLDER_BYTES,
+            (own, None) => own.is_none(),
         };
         let quota = quota || !other.write || other.host.is_empty();
         let host = other.host.is_empty() || self.host == other.host;
@@ -67,6 +71,13 @@ impl FolderRule {
     /// Whether this rule is about the guest's folder `guest`.
     fn names(&self, guest: &str) -> bool {
         self.guest == ANY || self.guest == guest
+    }
+
+    /// Whether this folder is read-only although it lies inside `other`, or is the same, through
+    /// which it can be written. Goes by the paths as written: where links lead is not known here.
+    pub(crate) fn is_writable_through(&self, other: &Self) -> bool {
+        let (host, around) = (Path::new(&self.host), Path::new(&other.host));
+        !self.write && other.write && !other.host.is_empty() && host.starts_with(around)
     }
 
     /// What is wrong with the rule; the field first.
@@ -106,7 +117,7 @@ impl fmt::Display for FolderRule {
 /// Whether a path is absolute, has no `.` or `..` and nothing that a file system cuts at.
 fn is_plain_absolute(path: &str) -> bool {
     path.len() <= MAX_PATH_BYTES
-        && std::path::Path::new(path).is_absolute()
+        && Path::new(path).is_absolute()
         && !path.contains(|c: char| c.is_control())
         && !path
             .split(['/', '\\'])
@@ -144,6 +155,30 @@ mod tests {
             limited,
             Some(read_only),
             "a wish widens neither rights nor quota"
+        );
+    }
+
+    #[test]
+    fn a_quota_narrows_a_folder_that_has_none_and_never_widens_it() {
+        let grant = folder("/srv", "/data", true, None);
+        let limited = |quota| {
+            let limited = grant.limited_to(&[folder("", "/data", true, quota)]);
+            limited.expect("granted")
+        };
+        assert_eq!(limited(Some(10)).quota_bytes, Some(10));
+        assert_eq!(limited(None).quota_bytes, None);
+        assert_eq!(limited(Some(u64::MAX)).quota_bytes, None);
+        assert!(grant.covers(&limited(Some(10))) && !limited(Some(10)).covers(&grant));
+        let wide = folder("/srv", "/data", true, Some(u64::MAX));
+        assert!(!grant.covers(&wide));
+        let two = [
+            folder("", "/data", true, Some(10)),
+            folder("", "*", true, None),
+        ];
+        let both = grant.limited_to(&two).expect("granted");
+        assert_eq!(
+            both.quota_bytes, None,
+            "one wish is content with the grant's"
         );
     }
 

@@ -57,6 +57,14 @@ impl Capabilities {
                 let message = "another folder has the same place in the guest";
                 report(format!("/folders/{i}/guest"), message.to_owned());
             }
+            let mut others = self.folders.iter().take(MAX_FOLDERS);
+            if let Some(other) = others.find(|other| folder.is_writable_through(other)) {
+                let message = format!(
+                    "is read-only here and can be written through {}",
+                    other.guest
+                );
+                report(format!("/folders/{i}/host"), message);
+            }
         }
         if problems.is_empty() {
             Ok(())
@@ -147,6 +155,33 @@ mod tests {
                 "/folders/1/guest",
             ]
         );
+    }
+
+    #[test]
+    fn a_read_only_folder_inside_a_writable_one_is_a_problem() {
+        let folders = |first: (&str, bool), second: (&str, bool)| {
+            let json = serde_json::json!({"folders": [
+                {"host": first.0, "guest": "/a", "write": first.1},
+                {"host": second.0, "guest": "/b", "write": second.1},
+            ]});
+            places(&json.to_string(), false)
+        };
+        let inner = ["/folders/1/host"];
+        assert_eq!(folders(("/srv", true), ("/srv/x", false)), inner);
+        assert_eq!(folders(("/srv//", true), ("/srv", false)), inner);
+        assert_eq!(folders(("/", true), ("/srv", false)), inner);
+        assert_eq!(
+            folders(("/srv/x", false), ("/srv/", true)),
+            ["/folders/0/host"]
+        );
+        for (first, second) in [
+            (("/srv", true), ("/srv/x", true)),
+            (("/srv", false), ("/srv/x", false)),
+            (("/srv", false), ("/srv/x", true)),
+            (("/srv", true), ("/srvx", false)),
+        ] {
+            assert!(folders(first, second).is_empty(), "{first:?} {second:?}");
+        }
     }
 
     #[test]

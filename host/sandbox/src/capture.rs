@@ -61,6 +61,9 @@ impl Capture {
 
     /// Keeps a log line and passes it on.
     pub(crate) fn log(&self, level: LogLevel, message: &str) {
+        if self.0.inner.lock().log_truncated {
+            return;
+        }
         let message = self.0.authority.scrubber.redact_str(message).into_owned();
         let cost = message.len() as u64 + EVENT_OVERHEAD;
         {
@@ -85,6 +88,9 @@ impl Capture {
 
     /// Passes progress on.
     pub(crate) fn progress(&self, message: &str, done: Option<f32>) {
+        if self.is_done_with_events() {
+            return;
+        }
         let message = self.0.authority.scrubber.redact_str(message).into_owned();
         let done = done
             .filter(|done| done.is_finite())
@@ -101,6 +107,11 @@ impl Capture {
             Content::Link { uri, title } => uri.len() + title.as_ref().map_or(0, String::len),
         };
         self.event(cost as u64, Event::Emit { part });
+    }
+
+    /// Whether further events are dropped, so that nobody need look at them.
+    pub(crate) fn is_done_with_events(&self) -> bool {
+        self.0.inner.lock().events_truncated
     }
 
     fn event(&self, cost: u64, event: Event) {

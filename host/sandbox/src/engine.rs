@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use bulkhead_egress::Egress;
 use tokio::sync::Semaphore;
 use wasmtime::{
-    Config, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, component::Linker,
+    Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, component::Linker,
 };
 
 use crate::{Settings, SetupError, Usage, cache::Cache, interfaces, state::CallState};
@@ -25,6 +25,8 @@ const MAX_INSTANCE_BYTES: usize = 4 << 20;
 const WASM_STACK_BYTES: usize = 1 << 20;
 /// The whole stack of a call: the guest's and that of the host functions it is in.
 const CALL_STACK_BYTES: usize = 2 << 20;
+/// Components that are loaded or described at once.
+const LOAD_JOBS: usize = 4;
 /// Table entries that stay resident in an idle slot, in bytes.
 const KEEP_TABLE_BYTES: usize = 64 << 10;
 
@@ -38,6 +40,9 @@ pub(crate) struct Core {
     pub(crate) slots: Semaphore,
     pub(crate) waiting: AtomicUsize,
     pub(crate) compile_jobs: std::sync::Arc<Semaphore>,
+    /// Loads of compiled artifacts and runs of `describe`: beside compiling, so that a component
+    /// that takes long to compile keeps no other waiting that is compiled already.
+    pub(crate) load_jobs: std::sync::Arc<Semaphore>,
     pub(crate) pooling: bool,
 }
 
@@ -53,6 +58,7 @@ impl Core {
             slots: Semaphore::new(settings.slots),
             waiting: AtomicUsize::new(0),
             compile_jobs: std::sync::Arc::new(Semaphore::new(settings.compile_jobs)),
+            load_jobs: std::sync::Arc::new(Semaphore::new(LOAD_JOBS)),
             pooling,
             settings,
             engine,
@@ -113,12 +119,12 @@ fn pool(settings: &Settings) -> PoolingAllocationConfig {
     // calls a tool never waits for a slot that it holds itself.
     let stores = u32::try_from(settings.slots * (1 + MAX_PEER_DEPTH)).unwrap_or(u32::MAX);
     // `describe` runs beside calls.
-    let stores = stores.saturating_add(u32::try_from(settings.compile_jobs).unwrap_or(1) * 2);
+    let stores = stores.saturating_add(LOAD_JOBS as u32);
     let mut pool = PoolingAllocationConfig::new();
     pool.total_component_instances(stores)
         .total_core_instances(stores.saturating_mul(MAX_CORE_INSTANCES))
         .total_memories(stores.saturating_mul(2))
-        .total_tables(stores.saturating_mul(4))
+        .total_tables(stores.saturating_mul(MAX_TABLES))
         .total_stacks(stores)
         .max_core_instances_per_component(MAX_CORE_INSTANCES)
         .max_memories_per_component(MAX_MEMORIES)
@@ -128,7 +134,9 @@ fn pool(settings: &Settings) -> PoolingAllocationConfig {
         .table_elements(usize::try_from(settings.ceiling.table_elements).unwrap_or(usize::MAX))
         .max_memory_size(usize::try_from(settings.ceiling.memory_bytes).unwrap_or(usize::MAX))
         .linear_memory_keep_resident(settings.keep_resident_bytes)
-        .table_keep_resident(KEEP_TABLE_BYTES);
+        .table_keep_resident(KEEP_TABLE_BYTES)
+        // Resets the pages that a call wrote and no others, where the kernel can tell (6.7).
+        .pagemap_scan(Enabled::Auto);
     pool
 }
 

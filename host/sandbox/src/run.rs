@@ -6,11 +6,11 @@ mod guest;
 
 use std::{panic::AssertUnwindSafe, sync::Arc, sync::atomic::Ordering, time::Duration};
 
-use bulkhead_domain::{Digest, FuelByPhase, Outcome, Timestamp, id::CallId};
+use bulkhead_domain::{Digest, FuelByPhase, Outcome, Problem, Timestamp, id::CallId};
 use bulkhead_policy::Limits;
 use futures::FutureExt;
 use tokio::{sync::SemaphorePermit, time::Instant};
-use wasmtime::Store;
+use wasmtime::{Store, component::Val};
 
 pub(crate) use self::ended::Ended;
 use self::{draft::Draft, guest::Returned};
@@ -45,8 +45,8 @@ pub(crate) async fn call(core: &Arc<Core>, component: &Component, call: Call) ->
         return draft.refuse(Failure::new(Outcome::UnknownTool, message));
     };
     let limits = call.limits.within(&core.settings.ceiling);
-    let input = match check_input(tool, &call, &limits) {
-        Ok(input) => input,
+    let arguments = match check_input(tool, &call, &limits) {
+        Ok(arguments) => arguments,
         Err(failure) => return draft.refuse(failure),
     };
     if call.chain.len() > MAX_PEER_DEPTH {
@@ -76,7 +76,7 @@ pub(crate) async fn call(core: &Arc<Core>, component: &Component, call: Call) ->
         installed,
         tool,
         &call.input,
-        input,
+        arguments,
         &mut store,
         &mut instantiated,
     );
@@ -86,41 +86,51 @@ pub(crate) async fn call(core: &Arc<Core>, component: &Component, call: Call) ->
         draft.deadline(call_timeout(&call, core)),
     )
     .await;
+    let report = finish(draft, store, instantiated, ended, tool);
+    // Only now that the store is gone is there room for another.
     drop(slot);
-    finish(draft, store, instantiated, ended, tool)
+    report
 }
 
 fn call_timeout(call: &Call, core: &Core) -> Duration {
     Duration::from_millis(call.limits.timeout_ms.min(core.settings.ceiling.timeout_ms))
 }
 
-/// The checked input of a plain tool as a value; a native one gets the text.
+/// Checks the input. A plain tool gets it as values; a native one gets the text, and what was
+/// parsed of it is not kept while the call waits.
 fn check_input(
     tool: &InstalledTool,
     call: &Call,
     limits: &Limits,
-) -> Result<serde_json::Value, Failure> {
+) -> Result<Option<Vec<Val>>, Failure> {
     let bytes = call.input.len() as u64;
     if bytes > limits.input_bytes {
         let limit = limits.input_bytes;
         let message = format!("the input has {bytes} bytes, more than the {limit} allowed");
         return Err(Failure::new(Outcome::InvalidInput, message));
     }
-    tool.input.check_text(&call.input).map_err(|problems| {
-        let lines = problems.iter().map(|problem| {
-            let at = if problem.at.is_empty() {
-                "the input"
-            } else {
-                &problem.at
-            };
-            format!("{at}: {}", problem.message)
-        });
-        let message = lines.collect::<Vec<_>>().join("; ");
-        Failure {
-            problems,
-            ..Failure::new(Outcome::InvalidInput, message)
-        }
-    })
+    let value = tool.input.check_text(&call.input).map_err(invalid_input)?;
+    let plain = tool.plain.as_ref();
+    plain
+        .map(|plain| plain.arguments(&value))
+        .transpose()
+        .map_err(invalid_input)
+}
+
+fn invalid_input(problems: Vec<Problem>) -> Failure {
+    let lines = problems.iter().map(|problem| {
+        let at = if problem.at.is_empty() {
+            "the input"
+        } else {
+            &problem.at
+        };
+        format!("{at}: {}", problem.message)
+    });
+    let message = lines.collect::<Vec<_>>().join("; ");
+    Failure {
+        problems,
+        ..Failure::new(Outcome::InvalidInput, message)
+    }
 }
 
 /// Waits for a slot. A call by a tool runs in the slot of its caller's chain.

@@ -1,5 +1,7 @@
 //! Checks JSON against a tool's schema: every problem, each with its JSON Pointer.
 
+mod cost;
+
 use bulkhead_domain::Problem;
 use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
@@ -9,18 +11,35 @@ const MAX_PROBLEMS: usize = 32;
 /// Characters of one problem's text; a schema may quote the whole input in it.
 const MAX_MESSAGE: usize = 400;
 
+/// Bytes of one compiled pattern and of the cache that it runs with. The default of 10 MiB each,
+/// times the patterns of a hostile schema, is gigabytes.
+const MAX_PATTERN_BYTES: usize = 256 * 1024;
+
 /// A compiled schema.
-pub(crate) struct InputCheck(Validator);
+pub(crate) struct InputCheck {
+    validator: Validator,
+    /// Levels of a value that may be checked: a schema that refers to itself costs the more the
+    /// deeper the value is.
+    max_depth: usize,
+}
 
 impl InputCheck {
     /// Compiles a schema (JSON Schema 2020-12). References to other documents are refused,
-    /// and patterns run in linear time, because schemas come from guests.
+    /// patterns run in linear time, and what checking can cost is bounded, because schemas come
+    /// from guests and are checked outside of their fuel.
     pub(crate) fn new(schema: &Value) -> Result<Self, String> {
-        jsonschema::draft202012::options()
-            .with_pattern_options(PatternOptions::regex())
+        let max_depth = cost::max_instance_depth(schema)?;
+        let patterns = PatternOptions::regex()
+            .size_limit(MAX_PATTERN_BYTES)
+            .dfa_size_limit(MAX_PATTERN_BYTES);
+        let validator = jsonschema::draft202012::options()
+            .with_pattern_options(patterns)
             .build(schema)
-            .map(Self)
-            .map_err(|error| error.to_string())
+            .map_err(|error| error.to_string())?;
+        Ok(Self {
+            validator,
+            max_depth,
+        })
     }
 
     /// Every problem of a JSON text, up to a limit.
@@ -37,20 +56,31 @@ impl InputCheck {
 
     /// Every problem of a value, up to a limit.
     pub(crate) fn check(&self, value: &Value) -> Result<(), Vec<Problem>> {
-        if self.0.is_valid(value) {
+        if !cost::is_within_depth(value, self.max_depth) {
+            let message = format!("nested deeper than {} levels", self.max_depth);
+            return Err(vec![Problem {
+                at: String::new(),
+                message,
+            }]);
+        }
+        if self.validator.is_valid(value) {
             return Ok(());
         }
-        let problems = self.0.iter_errors(value).take(MAX_PROBLEMS).map(|error| {
-            let mut message = error.to_string();
-            if message.len() > MAX_MESSAGE {
-                message.truncate(message.floor_char_boundary(MAX_MESSAGE));
-                message.push('…');
-            }
-            Problem {
-                at: error.instance_path().to_string(),
-                message,
-            }
-        });
+        let problems = self
+            .validator
+            .iter_errors(value)
+            .take(MAX_PROBLEMS)
+            .map(|error| {
+                let mut message = error.to_string();
+                if message.len() > MAX_MESSAGE {
+                    message.truncate(message.floor_char_boundary(MAX_MESSAGE));
+                    message.push('…');
+                }
+                Problem {
+                    at: error.instance_path().to_string(),
+                    message,
+                }
+            });
         Err(problems.collect())
     }
 }
@@ -96,6 +126,45 @@ mod tests {
     fn a_reference_to_another_document_is_refused() {
         assert!(InputCheck::new(&json!({"$ref": "http://127.0.0.1:1/schema.json"})).is_err());
         assert!(InputCheck::new(&json!({"$ref": "file:///etc/passwd"})).is_err());
+    }
+
+    #[test]
+    fn a_schema_that_doubles_at_every_level_is_refused() {
+        let mut definitions = serde_json::Map::new();
+        for at in 0..40 {
+            let next = json!({"$ref": format!("#/$defs/a{}", at + 1)});
+            definitions.insert(format!("a{at}"), json!({"allOf": [next.clone(), next]}));
+        }
+        definitions.insert("a40".to_owned(), json!({"type": "object"}));
+        let schema = json!({"type": "object", "$ref": "#/$defs/a0", "$defs": definitions});
+        assert!(InputCheck::new(&schema).is_err());
+    }
+
+    #[test]
+    fn a_chain_of_references_that_would_overflow_the_stack_is_refused() {
+        let mut definitions = serde_json::Map::new();
+        for at in 0..1_300 {
+            let next = json!({"$ref": format!("#/$defs/a{}", at + 1)});
+            definitions.insert(format!("a{at}"), json!({"allOf": [next, true]}));
+        }
+        definitions.insert("a1300".to_owned(), json!({"items": {"$ref": "#/$defs/a0"}}));
+        let schema = json!({"type": "object", "properties": {"x": {"$ref": "#/$defs/a0"}},
+            "$defs": definitions});
+        assert!(InputCheck::new(&schema).is_err());
+    }
+
+    #[test]
+    fn a_recursive_schema_works_and_limits_how_deep_its_values_are() {
+        let schema = json!({"type": "object", "properties": {"root": {"$ref": "#/$defs/tree"}},
+            "$defs": {"tree": {"type": "object", "properties":
+                {"l": {"$ref": "#/$defs/tree"}, "r": {"$ref": "#/$defs/tree"}}}}});
+        let check = InputCheck::new(&schema).expect("trees are fine");
+        let tree = |depth: usize| (0..depth).fold(json!({}), |inner, _| json!({"l": inner}));
+        assert!(check.check(&json!({"root": tree(10)})).is_ok());
+        let problems = check
+            .check(&json!({"root": tree(100)}))
+            .expect_err("too deep");
+        assert!(problems[0].message.contains("deeper"), "{problems:?}");
     }
 
     #[test]

@@ -24,12 +24,18 @@ use crate::{
     services::Namespace,
 };
 
-/// Handles that a guest may hold at once. A tool with a thousand open streams is broken.
-const MAX_HANDLES: usize = 4_096;
-/// Bytes of random numbers for one request; more are asked for in several.
-const MAX_RANDOM_BYTES: u64 = 1 << 20;
+/// Handles that a guest may hold at once. A handle can hold as much as one host
+/// call may hand over, so their number bounds the host's memory too.
+const MAX_HANDLES: usize = 512;
+/// Bytes of random numbers for one request; more are asked for in several, so that a guest
+/// that asks without end still lets others run.
+const MAX_RANDOM_BYTES: u64 = 64 << 10;
 /// In-memory size of one set of HTTP header fields.
-const MAX_FIELD_BYTES: usize = 128 * 1024;
+const MAX_FIELD_BYTES: usize = 32 * 1024;
+/// What a host call costs beside the bytes that it moves.
+const CALL_COST: usize = 256;
+/// Work of host calls between two yields: well under a millisecond.
+const YIELD_COST: usize = 64 * 1024;
 /// Every guest gets the same seed for its hash maps, so that a pure tool is deterministic.
 /// A flood of colliding keys costs the guest its own fuel and nobody else's.
 const HASH_SEED: u128 = 0x6275_6c6b_6865_6164_2073_616e_6462_6f78;
@@ -46,6 +52,8 @@ pub(crate) struct CallState {
     pub(crate) capture: Capture,
     pub(crate) session: Session,
     pub(crate) context: Context,
+    /// What host calls cost since the guest last let others run, in bytes.
+    unyielded: usize,
 }
 
 /// What the interfaces need to know of the call.
@@ -108,11 +116,32 @@ impl CallState {
             http_hooks: CheckedHttp::new(session.clone()),
             folders,
             limiter: Limiter::new(context.limits.memory_bytes, context.limits.table_elements),
-            recorder: Recorder::default(),
+            recorder: Recorder::new(authority),
             capture,
             session,
             context,
+            unyielded: 0,
         })
+    }
+
+    /// Lets other tasks run, and deadline and cancellation be seen, after enough work of the host.
+    /// A host call costs the guest no fuel, so its own yields come too late for it.
+    pub(crate) async fn breathe(&mut self, bytes: usize) {
+        self.unyielded += bytes + CALL_COST;
+        if self.unyielded > YIELD_COST {
+            self.unyielded = 0;
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// Why `text` may not leave the call: it holds a credential that was revealed to it.
+    pub(crate) fn leak(&mut self, capability: &str, text: &[u8]) -> Option<String> {
+        if !self.context.authority.scrubber.finds(text) {
+            return None;
+        }
+        let message = "a credential of this call stands in what the tool hands over".to_owned();
+        self.recorder.deny(capability, message.clone());
+        Some(message)
     }
 
     /// Moves what background tasks and open files recorded into the recorder.

@@ -92,7 +92,7 @@ impl App {
     pub(crate) fn call(self: &Arc<Self>, plan: &Plan, request: CallRequest) -> Running {
         let cancel = request.cancel.clone();
         let component = plan.component.clone();
-        let services = self.services(&request);
+        let services = self.services(plan, &request);
         let call = Call {
             tool: plan.tool.clone(),
             input: request.input,
@@ -129,7 +129,7 @@ impl App {
         }
     }
 
-    fn services(self: &Arc<Self>, request: &CallRequest) -> Services {
+    fn services(self: &Arc<Self>, plan: &Plan, request: &CallRequest) -> Services {
         let capabilities = request.authority.capabilities();
         let mut services = Services::default();
         if capabilities.state {
@@ -138,6 +138,7 @@ impl App {
         if !capabilities.peers.is_empty() {
             let peers = Peers {
                 app: Arc::clone(self),
+                caller: plan.name.clone(),
                 agent_id: request.agent_id.clone(),
             };
             services.peers = Some(Arc::new(peers));

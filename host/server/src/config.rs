@@ -29,6 +29,10 @@ const FILE_NAME: &str = "bulkhead.toml";
 const DEFAULT_GRACE: Duration = Duration::from_secs(20);
 /// Connections at once. Each costs a file descriptor; the usual limit of a process is 1,024.
 const DEFAULT_CONNECTIONS: usize = 900;
+/// Days that receipts are kept: long enough to look into what somebody notices late.
+const DEFAULT_RECEIPTS_DAYS: u64 = 30;
+/// Receipts that are kept: about one gigabyte of them.
+const DEFAULT_RECEIPTS_MAX: u64 = 1_000_000;
 /// `BULKHEAD_TOOL_ENV_NAME=value` gives tools that are granted it the variable `NAME`.
 const TOOL_ENV_PREFIX: &str = "BULKHEAD_TOOL_ENV_";
 
@@ -57,7 +61,11 @@ pub struct Config {
     pub max_connections: usize,
     /// How long running calls may go on at shutdown.
     pub grace: Duration,
-    /// Whether the built-in tools are installed at the first start.
+    /// Days that receipts are kept.
+    pub receipts_days: u64,
+    /// Receipts that are kept at most; the oldest go first.
+    pub receipts_max: u64,
+    /// Whether built-in tools whose name has no version are installed at each start.
     pub builtin_tools: bool,
     /// What is logged; read by [`crate::telemetry::init`].
     pub log: String,
@@ -116,6 +124,8 @@ impl Config {
             egress: bulkhead_egress::Settings::default(),
             max_connections: DEFAULT_CONNECTIONS,
             grace: DEFAULT_GRACE,
+            receipts_days: DEFAULT_RECEIPTS_DAYS,
+            receipts_max: DEFAULT_RECEIPTS_MAX,
             builtin_tools: true,
             log: "info".to_owned(),
             log_format: LogFormat::Text,
@@ -157,6 +167,16 @@ impl Config {
         if let Some(url) = &self.database_url {
             return url.clone();
         }
+        self.own_database()
+    }
+
+    /// Whether other servers may use the same database: any but the data folder's own, which
+    /// only the server that has locked the folder opens.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.database() != self.own_database()
+    }
+
+    fn own_database(&self) -> String {
         // In the path of a URL these two have a meaning.
         let path = self.data_dir.join("bulkhead.db").display().to_string();
         format!("sqlite://{}", path.replace('%', "%25").replace('?', "%3F"))

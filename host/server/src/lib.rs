@@ -6,16 +6,19 @@
 //! - [`cli`]: the program `bulkhead`.
 //! - `http`: the API, one file a resource. `registry`: what is installed and what it may do.
 //! - `calls`: the one way by which tools run. `listener`: connections.
+//! - `data_dir`: the folder of a server. `retention`: how long receipts are kept.
 
 mod app;
 mod calls;
 pub mod cli;
 mod config;
+mod data_dir;
 mod http;
 mod limits_patch;
 mod listener;
 mod metrics;
 mod registry;
+mod retention;
 mod server;
 pub mod telemetry;
 

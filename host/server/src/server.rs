@@ -1,6 +1,7 @@
 //! A server: everything opened in order, and closed in the reverse one.
 
 use std::{
+    fs::{File, TryLockError},
     net::SocketAddr,
     path::{Path, PathBuf},
     sync::Arc,
@@ -16,10 +17,12 @@ use crate::{
     Config,
     app::App,
     calls::Calls,
+    data_dir,
     http::{self, auth::Access, observe::RequestIds},
     listener::Connections,
     metrics::Metrics,
     registry::{Registry, state::StoredState},
+    retention,
 };
 
 /// The server did not start. Nothing is left running.
@@ -32,7 +35,7 @@ pub enum StartError {
          token (BULKHEAD_TOKEN) or listen on 127.0.0.1"
     )]
     TokenRequired(SocketAddr),
-    /// The data folder can't be made or is not private.
+    /// The data folder can't be made or written.
     #[error("the data folder {} cannot be used", path.display())]
     DataDir {
         /// The folder.
@@ -40,6 +43,17 @@ pub enum StartError {
         /// Why.
         #[source]
         source: std::io::Error,
+    },
+    /// Another server runs on the data folder. Two would not see each other's changes to what
+    /// tools may do.
+    #[error(
+        "another server is running on the data folder {}; stop it, or choose another folder with \
+         --data-dir",
+        path.display()
+    )]
+    InUse {
+        /// The folder.
+        path: PathBuf,
     },
     /// The installation key can't be had.
     #[error("the installation key cannot be used")]
@@ -94,10 +108,7 @@ impl Server {
         if config.token.is_none() && !config.listen.ip().to_canonical().is_loopback() {
             return Err(StartError::TokenRequired(config.listen));
         }
-        make_private(&config.data_dir).map_err(|source| StartError::DataDir {
-            path: config.data_dir.clone(),
-            source,
-        })?;
+        let lock = take_data_dir(&config.data_dir)?;
         let listen_error = |source| StartError::Listen {
             addr: config.listen,
             source,
@@ -114,6 +125,7 @@ impl Server {
             connections,
             stop: handle.0.clone(),
             config,
+            lock,
         };
         tracing::info!(%addr, version = env!("CARGO_PKG_VERSION"), "listening");
         let task = tokio::spawn(running.run(listener));
@@ -162,13 +174,19 @@ impl std::fmt::Debug for Server {
     }
 }
 
-/// The folder holds keys and the database.
-fn make_private(folder: &Path) -> std::io::Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
+/// The data folder, for this server alone as long as the file is open.
+fn take_data_dir(folder: &Path) -> Result<File, StartError> {
+    let failed = |source| StartError::DataDir {
+        path: folder.to_owned(),
+        source,
+    };
+    data_dir::make_private(folder).map_err(failed)?;
+    data_dir::lock(folder).map_err(|error| match error {
+        TryLockError::WouldBlock => StartError::InUse {
+            path: folder.to_owned(),
+        },
+        TryLockError::Error(source) => failed(source),
+    })
 }
 
 async fn open(config: &Config) -> Result<Arc<App>, StartError> {
@@ -197,8 +215,12 @@ async fn open(config: &Config) -> Result<Arc<App>, StartError> {
         Err(panic) => std::panic::resume_unwind(panic.into_panic()),
     };
     let metrics = Arc::new(Metrics::new());
-    let shared = url.starts_with("postgres");
-    let registry = Registry::new(sandbox.clone(), store.clone(), Arc::clone(&metrics), shared);
+    let registry = Registry::new(
+        sandbox.clone(),
+        store.clone(),
+        Arc::clone(&metrics),
+        config.is_shared(),
+    );
     Ok(Arc::new(App {
         access: Access::new(config.token.as_deref()),
         receipts: ReceiptWriter::start(store.clone()),
@@ -219,6 +241,8 @@ struct Running {
     connections: Connections,
     stop: CancellationToken,
     config: Config,
+    /// Of the data folder.
+    lock: File,
 }
 
 impl Running {
@@ -228,6 +252,12 @@ impl Running {
             let (app, stop) = (Arc::clone(&self.app), self.stop.clone());
             tokio::spawn(async move { app.registry.push_builtins(stop).await })
         });
+        let pruning = tokio::spawn(retention::prune_receipts(
+            self.app.store.clone(),
+            self.config.receipts_days,
+            self.config.receipts_max,
+            self.stop.clone(),
+        ));
         tokio::select! {
             () = self.connections.accept(listener, router) => {}
             () = self.stop.cancelled() => {}
@@ -244,8 +274,13 @@ impl Running {
         } {
             tracing::error!(%error, "installing the built-in tools failed");
         }
+        if let Err(error) = pruning.await {
+            tracing::error!(%error, "deleting old receipts failed");
+        }
         self.app.receipts.close().await;
         self.app.store.close().await;
+        // Whoever waits for this server may start another one on the folder.
+        drop(self.lock);
         tracing::info!("shut down");
     }
 }

@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::{
     Result, Store, StoreError, check,
     sql::{Durability, Row, Statement, Transaction},
+    state,
 };
 
 const COLUMNS: &str = "SELECT digest, name, status, size, description, created_at, updated_at
@@ -243,7 +244,8 @@ impl Store {
         Ok(Some(bytes))
     }
 
-    /// Deletes a version; with the last one of a name its grants go too. Receipts stay.
+    /// Deletes a version; with the last one of a name its grants and its tools' state
+    /// go too. Receipts stay.
     /// Whether it was there.
     pub async fn delete_component(&self, digest: &Digest) -> Result<bool> {
         let mut transaction = self.database().begin(Durability::Power).await?;
@@ -259,6 +261,7 @@ impl Store {
         if transaction.execute(Statement::new(last).bind(name)).await? > 0 {
             let grants = Statement::new("DELETE FROM grants WHERE component = $1");
             transaction.execute(grants.bind(name)).await?;
+            state::delete_of_component(&mut transaction, name).await?;
         }
         transaction.commit().await?;
         Ok(deleted)

@@ -208,6 +208,21 @@ impl Store {
     }
 }
 
+/// Deletes the state of all tools of a component, for every agent: the namespaces whose tool
+/// begins with its name and a slash.
+pub(crate) async fn delete_of_component(
+    transaction: &mut Transaction,
+    component: &str,
+) -> Result<()> {
+    // Both databases compare bytes here, and "0" is the one after the slash. The entries go
+    // with their namespace.
+    let delete = "DELETE FROM state_namespaces WHERE tool >= $1 AND tool < $2";
+    let delete = Statement::new(delete)
+        .bind(format!("{component}/"))
+        .bind(format!("{component}0"));
+    transaction.execute(delete).await.map(drop)
+}
+
 /// From here to the end of the transaction nobody else changes this namespace.
 async fn lock(transaction: &mut Transaction, space: &StateNamespace) -> Result<Totals> {
     let lock = "INSERT INTO state_namespaces (tool, agent, sequence, entries, bytes)

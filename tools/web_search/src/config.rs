@@ -105,10 +105,25 @@ fn named(name: &str) -> Result<Provider, Error> {
 
 /// What an owner has to do before the tool can search.
 fn unconfigured() -> String {
+    // What a provider is called, how its key is sent, and its host.
+    let vendor = |name: &str, placement: &str, host: &str| {
+        format!(
+            "`bulkhead tool credential set {name} {placement} --audience {host}` with the key on standard input, and \
+             `bulkhead tool grant web_search --env {PROVIDER} --credential {name} --allow-host {host}`"
+        )
+    };
     format!(
-        "no search provider is configured: set {PROVIDER} for this tool to tavily, brave or exa, store the \
-         provider's key as the credential of the same name, and grant the tool the variable, the credential and \
-         the provider's host (api.tavily.com, api.search.brave.com or api.exa.ai); or set {PROVIDER} to searxng \
-         and {URL} to its address, and grant both variables and that host"
+        "no search provider is configured. The owner of the server starts it with \
+         BULKHEAD_TOOL_ENV_{PROVIDER}=tavily (or {PROVIDER} = \"tavily\" under [env] in bulkhead.toml), then runs {}. \
+         Likewise brave: {}. Likewise exa: {}. Without a key: searxng, with its address in \
+         BULKHEAD_TOOL_ENV_{URL}, and `bulkhead tool grant web_search --env {PROVIDER} --env {URL} --allow-host` \
+         that address (with --allow-private where it is a private one)",
+        vendor("tavily", "--bearer", "api.tavily.com"),
+        vendor(
+            "brave",
+            "--header X-Subscription-Token",
+            "api.search.brave.com"
+        ),
+        vendor("exa", "--header x-api-key", "api.exa.ai"),
     )
 }

@@ -12,11 +12,10 @@ fn without_a_provider_it_says_what_to_set_and_to_grant() {
         panic!("{result:?}")
     };
     for part in [
-        "BULKHEAD_SEARCH_PROVIDER",
-        "BULKHEAD_SEARCH_URL",
-        "credential",
-        "api.tavily.com",
-        "grant",
+        "BULKHEAD_TOOL_ENV_BULKHEAD_SEARCH_PROVIDER=tavily",
+        "BULKHEAD_TOOL_ENV_BULKHEAD_SEARCH_URL",
+        "tool credential set tavily --bearer --audience api.tavily.com",
+        "tool grant web_search --env BULKHEAD_SEARCH_PROVIDER --credential tavily --allow-host api.tavily.com",
     ] {
         assert!(text.contains(part), "{text}");
     }

@@ -7,9 +7,11 @@
 mod forms;
 mod stream;
 
-use std::{borrow::Cow, fmt, ops::Range, sync::Arc};
+use std::{borrow::Cow, collections::BTreeSet, fmt, ops::Range, sync::Arc};
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use aho_corasick::{
+    Anchored, MatchKind, automaton::Automaton as _, automaton::StateID, nfa::noncontiguous::NFA,
+};
 use zeroize::Zeroizing;
 
 pub use stream::StreamScrubber;
@@ -25,14 +27,15 @@ pub struct Scrubber(Option<Arc<Table>>);
 
 /// Every form of every secret.
 struct Table {
-    /// Finds them all in one pass, overlapping ones too.
-    automaton: AhoCorasick,
+    /// Finds them all in one pass, overlapping ones too. The quickest kind to build, which
+    /// happens once a call that sends anything.
+    automaton: NFA,
+    /// Where every search begins.
+    start: StateID,
     /// Whose secret each of the automaton's patterns is, as an index into the credentials.
     owners: Vec<usize>,
-    /// The same patterns in the order of their bytes, to find the start of one at a chunk's end.
-    sorted: Vec<Zeroizing<Vec<u8>>>,
-    /// Bytes of the longest pattern.
-    longest: usize,
+    /// Bytes of each of them.
+    lengths: Vec<usize>,
 }
 
 impl Scrubber {
@@ -46,25 +49,20 @@ impl Scrubber {
             return Self::none();
         }
         // Overlapping matches, so that a secret that holds another one's start masks both.
-        let automaton = AhoCorasick::builder()
+        let automaton = NFA::builder()
             .match_kind(MatchKind::Standard)
-            // The quickest to build, which happens once a call that sends anything.
-            .kind(Some(AhoCorasickKind::NoncontiguousNFA))
             .build(patterns.iter().map(|(pattern, _)| pattern.as_slice()))
             .expect("the patterns of secrets of bounded size have fewer bytes than state ids");
+        let start = automaton
+            .start_state(Anchored::No)
+            .expect("this kind of automaton searches from anywhere");
         let owners = patterns.iter().map(|(_, owner)| *owner).collect();
-        let mut sorted: Vec<_> = patterns.into_iter().map(|(pattern, _)| pattern).collect();
-        sorted.sort_by(|a, b| a.as_slice().cmp(b.as_slice()));
-        let longest = sorted
-            .iter()
-            .map(|pattern| pattern.len())
-            .max()
-            .unwrap_or(0);
+        let lengths = patterns.iter().map(|(pattern, _)| pattern.len()).collect();
         Self(Some(Arc::new(Table {
             automaton,
+            start,
             owners,
-            sorted,
-            longest,
+            lengths,
         })))
     }
 
@@ -82,7 +80,7 @@ impl Scrubber {
     pub fn finds(&self, bytes: &[u8]) -> bool {
         self.0
             .as_ref()
-            .is_some_and(|table| table.automaton.is_match(bytes))
+            .is_some_and(|table| table.matches(bytes).next().is_some())
     }
 
     /// Whose secrets stand in `bytes`, as indices into the credentials; one may come repeatedly.
@@ -118,29 +116,47 @@ impl Scrubber {
     pub fn stream(&self) -> StreamScrubber {
         StreamScrubber::new(self.clone())
     }
+
+    /// The same with only the secrets of `owners`, as indices into the credentials.
+    pub(crate) fn stream_of(&self, owners: &BTreeSet<usize>) -> StreamScrubber {
+        StreamScrubber::of(self.clone(), owners)
+    }
 }
 
 impl Table {
     fn matches<'a>(&'a self, bytes: &'a [u8]) -> impl Iterator<Item = (usize, Range<usize>)> + 'a {
-        let matches = self.automaton.find_overlapping_iter(bytes);
-        matches.map(|found| (self.owners[found.pattern().as_usize()], found.range()))
+        let mut state = self.start;
+        bytes.iter().enumerate().flat_map(move |(at, &byte)| {
+            state = self.next(state, byte);
+            let ended = self.ended(state);
+            ended.map(move |(owner, length)| (owner, at + 1 - length..at + 1))
+        })
     }
 
-    /// Where the longest end of `bytes` begins that could be the start of a secret.
-    fn possible_start(&self, bytes: &[u8]) -> usize {
-        let first = bytes.len().saturating_sub(self.longest - 1);
-        let could_start = |at: &usize| {
-            let end = &bytes[*at..];
-            let next = self
-                .sorted
-                .partition_point(|pattern| pattern.as_slice() <= end);
-            self.sorted
-                .get(next)
-                .is_some_and(|pattern| pattern.starts_with(end))
+    /// The state after one more byte.
+    fn next(&self, state: StateID, byte: u8) -> StateID {
+        self.automaton.next_state(Anchored::No, state, byte)
+    }
+
+    /// Whose patterns end in `state`, and how many bytes each has.
+    fn ended(&self, state: StateID) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let count = if self.automaton.is_match(state) {
+            self.automaton.match_len(state)
+        } else {
+            0
         };
-        (first..bytes.len())
-            .find(could_start)
-            .unwrap_or(bytes.len())
+        (0..count).map(move |index| {
+            let pattern = self.automaton.match_pattern(state, index);
+            let owner = self.owners[pattern.as_usize()];
+            (owner, self.lengths[pattern.as_usize()])
+        })
+    }
+
+    /// Bytes of the longest pattern among those whose owner `counts`; 0 if there is none.
+    fn longest(&self, counts: impl Fn(usize) -> bool) -> usize {
+        let patterns = self.owners.iter().zip(&self.lengths);
+        let counting = patterns.filter(|(owner, _)| counts(**owner));
+        counting.map(|(_, length)| *length).max().unwrap_or(0)
     }
 }
 

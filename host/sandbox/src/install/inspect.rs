@@ -12,7 +12,7 @@ const MAX_WISHES_BYTES: usize = 64 * 1024;
 const MAX_FUNCTIONS: u64 = 200_000;
 /// Bytes of one function's body. The compiler's time grows faster than a body's length;
 /// CPython's interpreter loop, the largest seen, has under 400 kB.
-const MAX_BODY_BYTES: usize = 2 << 20;
+const MAX_BODY_BYTES: usize = 1 << 20;
 /// Modules and components in it. A component with dynamic libraries has some thirty.
 const MAX_MODULES: u64 = 200;
 /// Imports of the component.

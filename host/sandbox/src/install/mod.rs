@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use bulkhead_domain::{Digest, ToolInfo};
 use bulkhead_policy::Capabilities;
+use tokio::sync::Semaphore;
 use wasmtime::component::{Component as Compiled, InstancePre};
 
 use self::inspect::Inspected;
@@ -37,6 +38,9 @@ pub(crate) async fn install(core: Arc<Core>, bytes: Arc<[u8]>) -> Result<Compone
         .instantiate_pre(&compiled)
         .map_err(|error| InstallError::UnknownImports(vec![text(&error)]))?;
 
+    let describing = Arc::clone(&core.load_jobs).acquire_owned().await;
+    let _describing =
+        describing.map_err(|_| InstallError::Host("the sandbox is shutting down".to_owned()))?;
     let (kind, entry, found) = match inspected.kind {
         Kind::Native => {
             let entry = NativeEntry::new(pre.clone())
@@ -56,7 +60,13 @@ pub(crate) async fn install(core: Arc<Core>, bytes: Arc<[u8]>) -> Result<Compone
         }
     };
     let (tools, skipped) = found;
-    assemble(inspected, digest, size, kind, entry, pre, tools, skipped)
+    // Compiling schemas takes milliseconds to seconds: not on a thread that runs calls.
+    let assembled = tokio::task::spawn_blocking(move || {
+        assemble(inspected, digest, size, kind, entry, pre, tools, skipped)
+    });
+    assembled
+        .await
+        .map_err(|error| InstallError::Host(error.to_string()))?
 }
 
 /// Makes an instance and drops it.
@@ -94,39 +104,57 @@ fn plain_tools(compiled: &Compiled) -> Result<Found, InstallError> {
     Ok((tools.collect(), skipped))
 }
 
-/// Inspects, hashes and compiles in a bounded pool of blocking threads; takes the artifact
-/// from the cache where it can.
+/// Inspects and hashes in a bounded pool of blocking threads; takes the artifact from the cache
+/// where it can, and compiles where it can't.
 async fn compile(
     core: &Arc<Core>,
     bytes: Arc<[u8]>,
 ) -> Result<(Inspected, Digest, Compiled), InstallError> {
-    let timeout = core.settings.compile_timeout;
-    let permit = tokio::time::timeout(timeout, Arc::clone(&core.compile_jobs).acquire_owned())
-        .await
-        .map_err(|_| InstallError::Busy)?
-        .map_err(|_| InstallError::Host("the sandbox is shutting down".to_owned()))?;
+    let (worker, loaded) = (Arc::clone(core), Arc::clone(&bytes));
+    let (inspected, digest, cached) = blocking(core, &core.load_jobs, move || {
+        let inspected = inspect::inspect(&loaded)?;
+        let digest = Digest::of(&loaded);
+        let cached = worker.cache.load(&worker.engine, &digest);
+        Ok((inspected, digest, cached))
+    })
+    .await?;
+    if let Some(compiled) = cached {
+        return Ok((inspected, digest, compiled));
+    }
     let worker = Arc::clone(core);
-    let job = tokio::task::spawn_blocking(move || {
-        // Held by the thread: a compilation that was given up still counts as running.
-        let _permit = permit;
-        let inspected = inspect::inspect(&bytes)?;
-        let digest = Digest::of(&bytes);
-        if let Some(compiled) = worker.cache.load(&worker.engine, &digest) {
-            return Ok((inspected, digest, compiled));
-        }
+    let compiled = blocking(core, &core.compile_jobs, move || {
         inspect::validate(&bytes)?;
         let compiled = Compiled::new(&worker.engine, &bytes[..])
             .map_err(|error| InstallError::Compile(text(&error)))?;
         worker.cache.store(&digest, &compiled);
-        Ok((inspected, digest, compiled))
+        Ok(compiled)
+    })
+    .await?;
+    Ok((inspected, digest, compiled))
+}
+
+/// Runs `work` on a blocking thread under a permit of `jobs`, for as long as compiling may take.
+async fn blocking<T: Send + 'static>(
+    core: &Core,
+    jobs: &Arc<Semaphore>,
+    work: impl FnOnce() -> Result<T, InstallError> + Send + 'static,
+) -> Result<T, InstallError> {
+    let timeout = core.settings.compile_timeout;
+    let permit = tokio::time::timeout(timeout, Arc::clone(jobs).acquire_owned())
+        .await
+        .map_err(|_| InstallError::Busy)?
+        .map_err(|_| InstallError::Host("the sandbox is shutting down".to_owned()))?;
+    let job = tokio::task::spawn_blocking(move || {
+        // Held by the thread: work that was given up still counts as running.
+        let _permit = permit;
+        work()
     });
     match tokio::time::timeout(timeout, job).await {
         Ok(Ok(result)) => result,
         Ok(Err(error)) => {
             tracing::error!(%error, "the compiler failed");
-            Err(InstallError::Compile(
-                "the compiler failed on this component".to_owned(),
-            ))
+            let message = "the compiler failed on this component".to_owned();
+            Err(InstallError::Compile(message))
         }
         Err(_) => Err(InstallError::CompileTimeout(timeout.as_secs())),
     }

@@ -10,13 +10,20 @@ use super::{
     wit::agents::{AgentError as WitError, Host, Reply},
 };
 use crate::{
-    recorder::{Begun, Recorder},
+    recorder::Begun,
     services::{AgentReply, AgentsError, AgentsService},
     state::CallState,
 };
 
 impl CallState {
-    fn agents_service(&mut self, agent: &str) -> Result<Arc<dyn AgentsService>, WitError> {
+    fn agents_service(
+        &mut self,
+        agent: &str,
+        text: &str,
+    ) -> Result<Arc<dyn AgentsService>, WitError> {
+        if let Some(message) = self.leak("agents", text.as_bytes()) {
+            return Err(WitError::Denied(message));
+        }
         let granted = &self.context.authority.capabilities.agents;
         if !granted.contains(ANY) && !granted.contains(agent) {
             let what = format!("writing to the agent \"{agent}\"");
@@ -45,8 +52,11 @@ impl Host for CallState {
         agent_id: String,
         text: String,
     ) -> wasmtime::Result<Result<(), WitError>> {
-        let begun = Recorder::begin("agents", "send", Some(agent_id.clone()), text.len());
-        let result = match self.agents_service(&agent_id) {
+        self.breathe(text.len()).await;
+        let begun = self
+            .recorder
+            .begin("agents", "send", Some(&agent_id), text.len());
+        let result = match self.agents_service(&agent_id, &text) {
             Ok(service) => service.send(&agent_id, text).await.map_err(WitError::from),
             Err(error) => Err(error),
         };
@@ -58,8 +68,11 @@ impl Host for CallState {
         agent_id: String,
         text: String,
     ) -> wasmtime::Result<Result<Reply, WitError>> {
-        let begun = Recorder::begin("agents", "ask", Some(agent_id.clone()), text.len());
-        let result = match self.agents_service(&agent_id) {
+        self.breathe(text.len()).await;
+        let begun = self
+            .recorder
+            .begin("agents", "ask", Some(&agent_id), text.len());
+        let result = match self.agents_service(&agent_id, &text) {
             Ok(service) => service
                 .ask(&agent_id, text)
                 .await
@@ -76,9 +89,12 @@ impl Host for CallState {
         match_all: Vec<String>,
         match_some: Vec<String>,
     ) -> wasmtime::Result<Result<Vec<Reply>, WitError>> {
-        let begun = Recorder::begin("agents", "ask-matching", None, text.len());
+        self.breathe(text.len()).await;
+        let begun = self
+            .recorder
+            .begin("agents", "ask-matching", None, text.len());
         // Whom tags match is not known before: only a grant for any agent covers it.
-        let result = match self.agents_service(ANY) {
+        let result = match self.agents_service(ANY, &text) {
             Ok(service) => service
                 .ask_matching(text, match_all, match_some)
                 .await

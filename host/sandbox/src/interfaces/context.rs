@@ -22,23 +22,34 @@ impl Host for CallState {
         Ok(u64::try_from(self.context.remaining().as_millis()).unwrap_or(u64::MAX))
     }
 
-    fn log(&mut self, level: Level, message: String) -> wasmtime::Result<()> {
+    async fn log(&mut self, level: Level, message: String) -> wasmtime::Result<()> {
         let level = match level {
             Level::Debug => LogLevel::Debug,
             Level::Info => LogLevel::Info,
             Level::Warn => LogLevel::Warn,
             Level::Error => LogLevel::Error,
         };
+        self.breathe(message.len()).await;
         self.capture.log(level, &message);
         Ok(())
     }
 
-    fn progress(&mut self, message: String, done: Option<f32>) -> wasmtime::Result<()> {
+    async fn progress(&mut self, message: String, done: Option<f32>) -> wasmtime::Result<()> {
+        self.breathe(message.len()).await;
         self.capture.progress(&message, done);
         Ok(())
     }
 
-    fn emit(&mut self, part: types::Content) -> wasmtime::Result<()> {
+    async fn emit(&mut self, part: types::Content) -> wasmtime::Result<()> {
+        let bytes = match &part {
+            types::Content::Text(text) => text.len(),
+            types::Content::Blob(blob) => blob.data.len(),
+            types::Content::Link(link) => link.uri.len(),
+        };
+        self.breathe(bytes).await;
+        if self.capture.is_done_with_events() {
+            return Ok(());
+        }
         let part = self.context.authority.scrub_content(part.into());
         self.capture.emit(part);
         Ok(())

@@ -9,7 +9,7 @@ use super::{
     wit::files::{File, FileError as WitError, Hit, Host},
 };
 use crate::{
-    recorder::{Begun, Recorder},
+    recorder::Begun,
     services::{AttachedFile, FileHit, FilesError, FilesService},
     state::CallState,
 };
@@ -43,7 +43,8 @@ impl CallState {
 
 impl Host for CallState {
     async fn listing(&mut self) -> wasmtime::Result<Result<Vec<File>, WitError>> {
-        let begun = Recorder::begin("files", "listing", None, 0);
+        self.breathe(0).await;
+        let begun = self.recorder.begin("files", "listing", None, 0);
         let result = match self.files_service() {
             Ok(service) => service
                 .listing()
@@ -61,7 +62,10 @@ impl Host for CallState {
         first_line: Option<u32>,
         last_line: Option<u32>,
     ) -> wasmtime::Result<Result<String, WitError>> {
-        let begun = Recorder::begin("files", "open", Some(name.clone()), name.len());
+        self.breathe(name.len()).await;
+        let begun = self
+            .recorder
+            .begin("files", "open", Some(&name), name.len());
         let result = match self.files_service() {
             Ok(service) => service
                 .open(&name, first_line, last_line)
@@ -73,7 +77,10 @@ impl Host for CallState {
     }
 
     async fn close(&mut self, name: String) -> wasmtime::Result<Result<(), WitError>> {
-        let begun = Recorder::begin("files", "close", Some(name.clone()), name.len());
+        self.breathe(name.len()).await;
+        let begun = self
+            .recorder
+            .begin("files", "close", Some(&name), name.len());
         let result = match self.files_service() {
             Ok(service) => service.close(&name).await.map_err(WitError::from),
             Err(error) => Err(error),
@@ -88,7 +95,8 @@ impl Host for CallState {
         context_lines: u32,
         limit: u32,
     ) -> wasmtime::Result<Result<Vec<Hit>, WitError>> {
-        let begun = Recorder::begin("files", "grep", None, pattern.len());
+        self.breathe(pattern.len()).await;
+        let begun = self.recorder.begin("files", "grep", None, pattern.len());
         let result = match self.files_service() {
             Ok(service) => {
                 let lines = context_lines.min(MAX_CONTEXT_LINES);
@@ -108,7 +116,8 @@ impl Host for CallState {
         query: String,
         limit: u32,
     ) -> wasmtime::Result<Result<Vec<Hit>, WitError>> {
-        let begun = Recorder::begin("files", "search", None, query.len());
+        self.breathe(query.len()).await;
+        let begun = self.recorder.begin("files", "search", None, query.len());
         let result = match self.files_service() {
             Ok(service) => {
                 let hits = service.search(query, limit.min(MAX_RESULTS)).await;

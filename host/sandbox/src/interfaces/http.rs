@@ -6,7 +6,7 @@ use bulkhead_domain::HostCallOutcome;
 use bulkhead_egress::{EgressError, Request};
 
 use super::wit::http::{Failure, Host, HttpError, Request as WitRequest, Response as WitResponse};
-use crate::{recorder::Recorder, state::CallState};
+use crate::state::CallState;
 
 impl Host for CallState {
     async fn fetch(
@@ -15,7 +15,8 @@ impl Host for CallState {
     ) -> wasmtime::Result<Result<WitResponse, HttpError>> {
         let target = format!("{} {}", request.method, without_query(&request.url));
         let bytes = request.body.as_ref().map_or(0, Vec::len);
-        let begun = Recorder::begin("http", "fetch", Some(target), bytes);
+        self.breathe(bytes).await;
+        let begun = self.recorder.begin("http", "fetch", Some(&target), bytes);
         // The call's own deadline is the longest that any request may take.
         let asked = request
             .timeout_ms

@@ -10,7 +10,7 @@ use super::{
     wit::memory::{Block, Host, MemoryError as WitError},
 };
 use crate::{
-    recorder::{Begun, Recorder},
+    recorder::Begun,
     services::{MemoryBlock, MemoryError, MemoryService},
     state::CallState,
 };
@@ -43,6 +43,18 @@ impl CallState {
         service.ok_or_else(|| WitError::Unavailable(unavailable("memory")))
     }
 
+    /// As [`Self::memory_service`] for writing `value`, which the model will read.
+    fn guarded_memory(
+        &mut self,
+        label: &str,
+        value: &str,
+    ) -> Result<Arc<dyn MemoryService>, WitError> {
+        match self.leak("memory", value.as_bytes()) {
+            Some(message) => Err(WitError::Denied(message)),
+            None => self.memory_service(label, true),
+        }
+    }
+
     fn end_memory<T>(
         &mut self,
         begun: Begun,
@@ -61,7 +73,8 @@ impl CallState {
 
 impl Host for CallState {
     async fn blocks(&mut self) -> wasmtime::Result<Result<Vec<Block>, WitError>> {
-        let begun = Recorder::begin("memory", "blocks", None, 0);
+        self.breathe(0).await;
+        let begun = self.recorder.begin("memory", "blocks", None, 0);
         let result = if self.context.authority.capabilities.memory.is_none() {
             self.memory_service(ANY, false).map(|_| Vec::new())
         } else {
@@ -85,7 +98,10 @@ impl Host for CallState {
     }
 
     async fn get(&mut self, label: String) -> wasmtime::Result<Result<Block, WitError>> {
-        let begun = Recorder::begin("memory", "get", Some(label.clone()), label.len());
+        self.breathe(label.len()).await;
+        let begun = self
+            .recorder
+            .begin("memory", "get", Some(&label), label.len());
         let result = match self.memory_service(&label, false) {
             Ok(service) => service
                 .get(&label)
@@ -103,8 +119,11 @@ impl Host for CallState {
         value: String,
         version: u64,
     ) -> wasmtime::Result<Result<Block, WitError>> {
-        let begun = Recorder::begin("memory", "put", Some(label.clone()), value.len());
-        let result = match self.memory_service(&label, true) {
+        self.breathe(value.len()).await;
+        let begun = self
+            .recorder
+            .begin("memory", "put", Some(&label), value.len());
+        let result = match self.guarded_memory(&label, &value) {
             Ok(service) => {
                 let written = service.put(&label, value, version).await;
                 written.map(Block::from).map_err(WitError::from)
@@ -120,8 +139,11 @@ impl Host for CallState {
         value: String,
         description: Option<String>,
     ) -> wasmtime::Result<Result<Block, WitError>> {
-        let begun = Recorder::begin("memory", "create", Some(label.clone()), value.len());
-        let result = match self.memory_service(&label, true) {
+        self.breathe(value.len()).await;
+        let begun = self
+            .recorder
+            .begin("memory", "create", Some(&label), value.len());
+        let result = match self.guarded_memory(&label, &value) {
             Ok(service) => {
                 let made = service.create(&label, value, description).await;
                 made.map(Block::from).map_err(WitError::from)
@@ -132,7 +154,10 @@ impl Host for CallState {
     }
 
     async fn delete(&mut self, label: String) -> wasmtime::Result<Result<(), WitError>> {
-        let begun = Recorder::begin("memory", "delete", Some(label.clone()), label.len());
+        self.breathe(label.len()).await;
+        let begun = self
+            .recorder
+            .begin("memory", "delete", Some(&label), label.len());
         let result = match self.memory_service(&label, true) {
             Ok(service) => service.delete(&label).await.map_err(WitError::from),
             Err(error) => Err(error),

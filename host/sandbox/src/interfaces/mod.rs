@@ -22,7 +22,10 @@ pub(crate) mod bindings {
         path: "../../guest-sdk/wit",
         world: "tool",
         imports: {
-            "bulkhead:tool/context": trappable,
+            "bulkhead:tool/context.call-id": trappable,
+            "bulkhead:tool/context.idempotency-key": trappable,
+            "bulkhead:tool/context.agent-id": trappable,
+            "bulkhead:tool/context.remaining-ms": trappable,
             "bulkhead:tool/secrets": trappable,
             default: async | trappable,
         },

@@ -14,7 +14,6 @@ use super::{
 };
 use crate::{
     engine::MAX_PEER_DEPTH,
-    recorder::Recorder,
     services::{PeerError, PeerReply, PeerRequest},
     state::CallState,
 };
@@ -27,7 +26,11 @@ pub(super) fn add_to_linker(linker: &mut Linker<CallState>) -> wasmtime::Result<
         |mut store: StoreContextMut<'_, CallState>, (name, input): (String, String)| {
             Box::new(async move {
                 let bytes = name.len() + input.len();
-                let begun = Recorder::begin("peers", "call", Some(name.clone()), bytes);
+                store.data_mut().breathe(bytes).await;
+                let begun = store
+                    .data_mut()
+                    .recorder
+                    .begin("peers", "call", Some(&name), bytes);
                 let result = call(&mut store, name, input).await?;
                 let outcome = match &result {
                     Ok(_) => HostCallOutcome::Ok,
@@ -53,6 +56,9 @@ async fn call(
         let what = format!("calling the tool \"{name}\"");
         let message = missing_grant(&what, &format!("--peer {name}"));
         state.recorder.deny("peers", message.clone());
+        return Ok(Err(WitError::Denied(message)));
+    }
+    if let Some(message) = state.leak("peers", input.as_bytes()) {
         return Ok(Err(WitError::Denied(message)));
     }
     let context = &state.context;

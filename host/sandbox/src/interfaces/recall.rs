@@ -9,7 +9,7 @@ use super::{
     wit::recall::{Filter, Host, Passage, RecallError as WitError, Turn},
 };
 use crate::{
-    recorder::{Begun, Recorder},
+    recorder::Begun,
     services::{self, RecallError, RecallFilter, RecallService},
     state::CallState,
 };
@@ -45,8 +45,13 @@ impl Host for CallState {
         text: String,
         tags: Vec<String>,
     ) -> wasmtime::Result<Result<Passage, WitError>> {
-        let begun = Recorder::begin("recall", "insert", None, text.len());
-        let result = match self.recall_service() {
+        self.breathe(text.len()).await;
+        let begun = self.recorder.begin("recall", "insert", None, text.len());
+        let leak = self.leak("recall", text.as_bytes());
+        let result = match leak.map_or_else(
+            || self.recall_service(),
+            |message| Err(WitError::Denied(message)),
+        ) {
             Ok(service) => {
                 let made = service.insert(text, tags).await;
                 made.map(Passage::from).map_err(WitError::from)
@@ -61,7 +66,10 @@ impl Host for CallState {
         query: String,
         filter: Filter,
     ) -> wasmtime::Result<Result<Vec<Passage>, WitError>> {
-        let begun = Recorder::begin("recall", "search-archive", None, query.len());
+        self.breathe(query.len()).await;
+        let begun = self
+            .recorder
+            .begin("recall", "search-archive", None, query.len());
         let result = match self.recall_service() {
             Ok(service) => {
                 let found = service.search_archive(query, filter.into()).await;
@@ -80,7 +88,10 @@ impl Host for CallState {
         filter: Filter,
     ) -> wasmtime::Result<Result<Vec<Turn>, WitError>> {
         let bytes = query.as_ref().map_or(0, String::len);
-        let begun = Recorder::begin("recall", "search-conversation", None, bytes);
+        self.breathe(bytes).await;
+        let begun = self
+            .recorder
+            .begin("recall", "search-conversation", None, bytes);
         let result = match self.recall_service() {
             Ok(service) => {
                 let found = service.search_conversation(query, filter.into()).await;

@@ -3,11 +3,13 @@
 use bulkhead_domain::HostCallOutcome;
 
 use super::{missing_grant, wit::secrets::Host};
-use crate::{recorder::Recorder, state::CallState};
+use crate::state::CallState;
 
 impl Host for CallState {
     fn reveal(&mut self, name: String) -> wasmtime::Result<Option<String>> {
-        let begun = Recorder::begin("secrets", "reveal", Some(name.clone()), name.len());
+        let begun = self
+            .recorder
+            .begin("secrets", "reveal", Some(&name), name.len());
         let authority = &self.context.authority;
         let granted = authority.capabilities.reveal.contains(&name);
         let credential = authority

@@ -9,7 +9,7 @@ use super::{
     wit::state::{Entry, Host, StateError as WitError},
 };
 use crate::{
-    recorder::{Begun, Recorder},
+    recorder::Begun,
     services::{StateError, StateService},
     state::CallState,
 };
@@ -46,7 +46,8 @@ impl CallState {
 
 impl Host for CallState {
     async fn get(&mut self, key: String) -> wasmtime::Result<Result<Option<Entry>, WitError>> {
-        let begun = Recorder::begin("state", "get", Some(key.clone()), key.len());
+        self.breathe(key.len()).await;
+        let begun = self.recorder.begin("state", "get", Some(&key), key.len());
         let result = match self.state_service() {
             Ok(service) => {
                 let namespace = self.context.namespace();
@@ -71,7 +72,10 @@ impl Host for CallState {
         value: Vec<u8>,
         expected: Option<u64>,
     ) -> wasmtime::Result<Result<u64, WitError>> {
-        let begun = Recorder::begin("state", "put", Some(key.clone()), key.len() + value.len());
+        self.breathe(key.len() + value.len()).await;
+        let begun = self
+            .recorder
+            .begin("state", "put", Some(&key), key.len() + value.len());
         let result = match self.state_service() {
             Ok(service) => {
                 let namespace = self.context.namespace();
@@ -90,7 +94,10 @@ impl Host for CallState {
         key: String,
         expected: u64,
     ) -> wasmtime::Result<Result<(), WitError>> {
-        let begun = Recorder::begin("state", "delete", Some(key.clone()), key.len());
+        self.breathe(key.len()).await;
+        let begun = self
+            .recorder
+            .begin("state", "delete", Some(&key), key.len());
         let result = match self.state_service() {
             Ok(service) => {
                 let namespace = self.context.namespace();
@@ -109,7 +116,10 @@ impl Host for CallState {
         prefix: String,
         limit: u32,
     ) -> wasmtime::Result<Result<Vec<String>, WitError>> {
-        let begun = Recorder::begin("state", "keys", Some(prefix.clone()), prefix.len());
+        self.breathe(prefix.len()).await;
+        let begun = self
+            .recorder
+            .begin("state", "keys", Some(&prefix), prefix.len());
         let result = match self.state_service() {
             Ok(service) => {
                 let namespace = self.context.namespace();

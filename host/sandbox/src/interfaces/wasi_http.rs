@@ -22,7 +22,14 @@ const MAX_NOTES: usize = 256;
 /// Sends a guest's `wasi:http` requests through the call's egress session.
 pub(crate) struct CheckedHttp {
     session: Session,
-    notes: Arc<Mutex<Vec<Note>>>,
+    notes: Arc<Mutex<Notes>>,
+}
+
+/// Requests that ended since they were last collected.
+#[derive(Default)]
+struct Notes {
+    kept: Vec<Note>,
+    omitted: u64,
 }
 
 /// A request that ended, and why it was refused if it was.
@@ -38,7 +45,9 @@ impl CheckedHttp {
 
     /// Moves what ended so far into the recorder.
     pub(crate) fn collect(&mut self, recorder: &mut Recorder) {
-        for (call, denial) in self.notes.lock().drain(..) {
+        let mut notes = self.notes.lock();
+        recorder.omit(std::mem::take(&mut notes.omitted));
+        for (call, denial) in notes.kept.drain(..) {
             recorder.record(call);
             if let Some((capability, message)) = denial {
                 recorder.deny(capability, message);
@@ -87,8 +96,10 @@ impl WasiHttpHooks for CheckedHttp {
                 wall_us: micros(begun),
             };
             let mut notes = notes.lock();
-            if notes.len() < MAX_NOTES {
-                notes.push((note, refused));
+            if notes.kept.len() < MAX_NOTES {
+                notes.kept.push((note, refused));
+            } else {
+                notes.omitted += 1;
             }
             drop(notes);
             let response = answer.map_err(to_guest)?;

@@ -1,20 +1,21 @@
 //! A receipt that is being written.
 
-use std::{sync::Arc, time::Duration};
+use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use bulkhead_domain::{
-    Denial, Digest, FuelByPhase, HostCall, Outcome, Output, Receipt,
+    Denial, Digest, FuelByPhase, HostCall, Outcome, Output, Problem, Receipt,
     id::{CallId, ReceiptId},
 };
 use tokio::time::Instant;
 
 use super::Clock;
-use crate::{Call, Failure, LogLine, Report};
+use crate::{Authority, Call, Failure, LogLine, Report};
 
 pub(super) struct Draft {
     receipt: Receipt,
     clock: Clock,
     began: Option<Instant>,
+    authority: Arc<Authority>,
 }
 
 impl Draft {
@@ -50,6 +51,7 @@ impl Draft {
             receipt,
             clock,
             began: None,
+            authority: Arc::clone(&call.authority),
         }
     }
 
@@ -98,7 +100,7 @@ impl Draft {
         log: Vec<LogLine>,
         log_truncated: bool,
     ) -> Report {
-        let result = result.map_err(|failure| self.denied(failure));
+        let result = result.map_err(|failure| self.scrubbed(self.denied(failure)));
         let receipt = &mut self.receipt;
         match &result {
             Ok(output) => {
@@ -113,6 +115,9 @@ impl Draft {
                 // A guest's own words are in the report, never in the receipt.
                 receipt.detail = match failure.outcome {
                     Outcome::ToolError => None,
+                    // The places, not what stood there: an input may hold a secret.
+                    Outcome::InvalidOutput => Some("its output breaks its own schema".to_owned()),
+                    Outcome::InvalidInput => Some(places(&failure.problems)),
                     Outcome::Denied => receipt.denials.first().map(|d| d.message.clone()),
                     _ => Some(failure.message.clone()),
                 };
@@ -130,6 +135,21 @@ impl Draft {
         }
     }
 
+    /// What the host says of a guest's values may quote them.
+    fn scrubbed(&self, mut failure: Failure) -> Failure {
+        let clean = |text: &mut String| {
+            if let Cow::Owned(clean) = self.authority.scrubber.redact_str(text) {
+                *text = clean;
+            }
+        };
+        clean(&mut failure.message);
+        for problem in &mut failure.problems {
+            clean(&mut problem.at);
+            clean(&mut problem.message);
+        }
+        failure
+    }
+
     /// A tool that failed after the host refused it something failed for that.
     fn denied(&self, mut failure: Failure) -> Failure {
         if failure.outcome == Outcome::ToolError
@@ -141,6 +161,14 @@ impl Draft {
         }
         failure
     }
+}
+
+fn places(problems: &[Problem]) -> String {
+    let places = problems.iter().map(|problem| format!("\"{}\"", problem.at));
+    format!(
+        "the input is wrong at {}",
+        places.collect::<Vec<_>>().join(", ")
+    )
 }
 
 fn micros(duration: Duration) -> u64 {

@@ -13,6 +13,11 @@ use crate::{
     state::CallState,
 };
 
+/// Problems that a tool's own failure lists.
+const MAX_PROBLEMS: usize = 32;
+/// What a part of an output costs beside its text, so that empty ones end too.
+const PART_OVERHEAD: usize = 64;
+
 /// What a guest returned, before it is checked.
 pub(super) enum Returned {
     /// Content, and the structured part as text.
@@ -27,12 +32,12 @@ pub(super) async fn enter(
     installed: &Installed,
     tool: &InstalledTool,
     text: &Arc<str>,
-    value: Value,
+    arguments: Option<Vec<Val>>,
     store: &mut Store<CallState>,
     after_instantiate: &mut Option<u64>,
 ) -> wasmtime::Result<Returned> {
-    match (&installed.entry, &tool.plain) {
-        (Entry::Native(entry), _) => {
+    match (&installed.entry, &tool.plain, arguments) {
+        (Entry::Native(entry), _, _) => {
             let instance = entry.instantiate_async(&mut *store).await?;
             *after_instantiate = Some(store.get_fuel()?);
             let tools = instance.bulkhead_tool_tools();
@@ -42,13 +47,7 @@ pub(super) async fn enter(
                 Err(error) => Err(tool_error_from_guest(error)),
             }))
         }
-        (Entry::Plain, Some(plain)) => {
-            let arguments = match plain.arguments(&value) {
-                Ok(arguments) => arguments,
-                Err(problems) => {
-                    return Ok(Returned::Plain(Err(ToolError::InvalidInput(problems))));
-                }
-            };
+        (Entry::Plain, Some(plain), Some(arguments)) => {
             let instance = installed.pre.instantiate_async(&mut *store).await?;
             *after_instantiate = Some(store.get_fuel()?);
             let function = instance
@@ -60,7 +59,7 @@ pub(super) async fn enter(
             function.call_async(store, &arguments, &mut results).await?;
             Ok(Returned::Plain(plain.output(&results)))
         }
-        (Entry::Plain, None) => wasmtime::bail!("a tool of a plain component has no function"),
+        (Entry::Plain, _, _) => wasmtime::bail!("a tool of a plain component has no function"),
     }
 }
 
@@ -118,6 +117,7 @@ fn tool_failure(error: ToolError, state: &CallState) -> Failure {
     };
     let error = match error {
         ToolError::InvalidInput(mut problems) => {
+            problems.truncate(MAX_PROBLEMS);
             for problem in &mut problems {
                 problem.at = clean(std::mem::take(&mut problem.at));
                 problem.message = clean(std::mem::take(&mut problem.message));
@@ -171,7 +171,12 @@ fn bounded(
             match authority.scrubber.redact_str(&text) {
                 std::borrow::Cow::Borrowed(_) => Some(value),
                 // A mark in the place of a secret keeps JSON valid: it stands inside a string.
-                std::borrow::Cow::Owned(clean) => serde_json::from_str(&clean).ok(),
+                // Where it did not, half of the output would be gone without a word.
+                std::borrow::Cow::Owned(clean) => {
+                    Some(serde_json::from_str(&clean).map_err(|_| {
+                        invalid("its structured output holds a credential".to_owned())
+                    })?)
+                }
             }
         }
     };
@@ -187,6 +192,7 @@ fn bounded(
             Content::Blob { media_type, data } => media_type.len() + data.len(),
             Content::Link { uri, title } => uri.len() + title.as_ref().map_or(0, String::len),
         };
+        let bytes = bytes + PART_OVERHEAD;
         if bytes <= left {
             left -= bytes;
             output.content.push(part);

@@ -1,8 +1,11 @@
 //! `bulkhead tool build`: a guest crate becomes a component, which is then checked.
 
-use std::path::PathBuf;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
-use bulkhead_guest_build::{Build, BuildError};
+use bulkhead_guest_build::{Artifact, Build, BuildError};
 use clap::Args;
 use serde_json::json;
 
@@ -19,7 +22,8 @@ Examples:
   bulkhead tool build
   bulkhead tool build ../weather --json | jq -r .path
 
-The profile `release` of the crate's Cargo.toml decides how small and how fast it is.";
+The component is put beside the Cargo.toml, under the name of the crate: weather.wasm. The profile
+`release` of the crate's Cargo.toml decides how small and how fast it is.";
 
 /// Compile a crate to a component and check it
 #[derive(Debug, Args)]
@@ -48,6 +52,7 @@ pub(crate) async fn build(args: BuildArgs, screen: Screen) -> Result<Exit, CliEr
                 .hint("`bulkhead tool new NAME` makes one"),
         );
     }
+    let folder = manifest.parent().unwrap_or(Path::new("")).to_owned();
     let build = Build {
         target_dir: args
             .target_dir
@@ -73,7 +78,7 @@ pub(crate) async fn build(args: BuildArgs, screen: Screen) -> Result<Exit, CliEr
             .await
             .map_err(|error| CliError::install(&error))?;
         let mut view = view::to_json(&component);
-        view["path"] = json!(artifact.path);
+        view["path"] = json!(place(&folder, &artifact)?);
         views.push(view);
     }
     for view in &views {
@@ -93,6 +98,14 @@ pub(crate) async fn build(args: BuildArgs, screen: Screen) -> Result<Exit, CliEr
         }
     }
     Ok(Exit::Done)
+}
+
+/// Copies a component to where its author looks for it.
+fn place(folder: &Path, artifact: &Artifact) -> Result<PathBuf, CliError> {
+    let path = folder.join(format!("{}.wasm", artifact.package));
+    fs::copy(&artifact.path, &path)
+        .map_err(|error| CliError::host(format_args!("can't write {}", path.display()), error))?;
+    Ok(path)
 }
 
 fn refused(error: &BuildError) -> CliError {

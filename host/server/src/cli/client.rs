@@ -12,6 +12,10 @@ use super::{error::CliError, exit::Exit};
 
 /// A server on the same machine or network answers a connection at once or not at all.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// Entries of one page of a list: the most that a server gives.
+const PAGE: usize = 1_000;
+/// Pages that are read at most; a server whose lists never end is none.
+const MAX_PAGES: usize = 1_000;
 /// A component of some ten megabytes compiles for about that long on a small machine.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(180);
 
@@ -89,6 +93,34 @@ impl Client {
 
     pub(crate) async fn get(&self, path: &str) -> Result<Value, CliError> {
         self.json(self.request(Method::GET, path)).await
+    }
+
+    /// Every entry of a list, page by page; `key` names what the next page begins after.
+    pub(crate) async fn all(
+        &self,
+        path: &str,
+        pairs: &[(&str, &str)],
+        key: &str,
+    ) -> Result<Vec<Value>, CliError> {
+        let limit = PAGE.to_string();
+        let mut all: Vec<Value> = Vec::new();
+        for _ in 0..MAX_PAGES {
+            let mut query = [pairs, &[("limit", limit.as_str())]].concat();
+            let after = all.last().and_then(|last| last[key].as_str());
+            query.extend(after.map(|after| ("after", after)));
+            let page = self.get(&with_query(path, &query)).await?;
+            let Value::Array(page) = page else {
+                let message = format!("{} answered something that is no list", self.base);
+                return Err(CliError::new(Exit::Server, "unexpected_answer", message));
+            };
+            let is_last = page.len() < PAGE;
+            all.extend(page);
+            if is_last {
+                return Ok(all);
+            }
+        }
+        let message = format!("the list {path} does not end");
+        Err(CliError::new(Exit::Server, "unexpected_answer", message))
     }
 
     pub(crate) async fn delete(&self, path: &str) -> Result<Value, CliError> {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     capability_args::CapabilityArgs,
-    client::{Client, ServerArgs, segment, with_query},
+    client::{Client, ServerArgs, segment},
     diff,
     error::CliError,
     exit::Exit,
@@ -25,6 +25,9 @@ Examples:
 A grant allows what the component also wishes for, and adds to earlier grants. An environment
 variable is named here and its value is set where the server runs.";
 
+/// What a digest begins with.
+const ALGORITHM: &str = "sha256:";
+
 /// Allow a component capabilities, or accept a version that waits for consent
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -34,7 +37,8 @@ pub(crate) struct GrantArgs {
     /// Only for this tool of the component
     #[arg(long)]
     tool: Option<String>,
-    /// Accept this pending version: shows what it wants more, then makes it the active one
+    /// Accept this pending version: shows what it wants more, then makes it the active one. The
+    /// beginning of its digest is enough where no other version begins so
     #[arg(long, value_name = "DIGEST")]
     accept: Option<String>,
     #[command(flatten)]
@@ -71,7 +75,7 @@ pub(crate) async fn grant(args: GrantArgs, screen: Screen) -> Result<Exit, CliEr
     if let Some(digest) = &args.accept {
         done.insert(
             "accepted".to_owned(),
-            accept(&client, digest, &screen).await?,
+            accept(&client, &args.component, digest, &screen).await?,
         );
     }
     if grants {
@@ -116,8 +120,15 @@ fn limits(args: &GrantArgs) -> Map<String, Value> {
 }
 
 /// Shows what the version wants more, and makes it the active one.
-async fn accept(client: &Client, digest: &str, screen: &Screen) -> Result<Value, CliError> {
-    let path = format!("/v1/components/{}", segment(digest));
+async fn accept(
+    client: &Client,
+    name: &str,
+    digest: &str,
+    screen: &Screen,
+) -> Result<Value, CliError> {
+    let path = "/v1/components";
+    let versions = client.all(path, &[("name", name)], "digest").await?;
+    let path = format!("{path}/{}", segment(version(name, &versions, digest)?));
     let wanted = client.get(&format!("{path}/diff")).await?;
     if !screen.json {
         diff::show(&wanted, screen);
@@ -128,6 +139,35 @@ async fn accept(client: &Client, digest: &str, screen: &Screen) -> Result<Value,
         screen.out(screen.paint(line, Paint::Green));
     }
     Ok(json!({"component": view, "diff": wanted}))
+}
+
+/// The one of `versions`, which are those of component `name`, whose digest begins as `wanted`.
+fn version<'a>(name: &str, versions: &'a [Value], wanted: &str) -> Result<&'a str, CliError> {
+    let refused = |message: String| {
+        let hint = format!("`bulkhead tool list {name}` shows its versions");
+        Err(CliError::usage(message).hint(hint))
+    };
+    // As it is printed where there is little room.
+    let start = wanted.trim_end_matches('…');
+    let start = start.strip_prefix(ALGORITHM).unwrap_or(start);
+    if start.is_empty() {
+        return refused(format!("`{wanted}` is no digest"));
+    }
+    let mut found = versions
+        .iter()
+        .map(|version| text(version, "digest"))
+        .filter(|digest| {
+            digest
+                .strip_prefix(ALGORITHM)
+                .is_some_and(|hex| hex.starts_with(start))
+        });
+    match (found.next(), found.next()) {
+        (Some(digest), None) => Ok(digest),
+        (Some(_), Some(_)) => refused(format!(
+            "more than one version of {name} begins with {wanted}"
+        )),
+        (None, _) => refused(format!("{name} has no version {wanted}")),
+    }
 }
 
 const REVOKE_EXAMPLES: &str = "\
@@ -151,20 +191,24 @@ pub(crate) struct RevokeArgs {
 pub(crate) async fn revoke(args: RevokeArgs, screen: Screen) -> Result<Exit, CliError> {
     let client = Client::new(&args.server)?;
     let ids = if args.all {
-        let path = with_query("/v1/grants", &[("component", &args.grant)]);
-        let grants = client.get(&path).await?;
-        let grants = grants.as_array().map_or(&[][..], Vec::as_slice);
-        grants
-            .iter()
-            .map(|grant| text(grant, "id").to_owned())
-            .collect()
+        // Every grant first, then each of them: what is granted meanwhile was not meant.
+        let grants = client
+            .all("/v1/grants", &[("component", &args.grant)], "id")
+            .await?;
+        let ids = grants.iter().map(|grant| text(grant, "id").to_owned());
+        ids.collect()
     } else {
         vec![args.grant]
     };
     for id in &ids {
-        client
-            .delete(&format!("/v1/grants/{}", segment(id)))
-            .await?;
+        let revoked = client.delete(&format!("/v1/grants/{}", segment(id))).await;
+        match revoked {
+            // Somebody else was faster.
+            Err(error) if args.all && error.code == "unknown_grant" => {}
+            revoked => {
+                revoked?;
+            }
+        }
     }
     if screen.json {
         screen.document(&json!({"revoked": ids}));
@@ -177,4 +221,25 @@ pub(crate) async fn revoke(args: RevokeArgs, screen: Screen) -> Result<Exit, Cli
         }
     }
     Ok(Exit::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_found_by_the_beginning_of_its_digest_and_only_among_its_component_s() {
+        let versions = [
+            json!({"digest": "sha256:abc1"}),
+            json!({"digest": "sha256:abd2"}),
+        ];
+        for wanted in ["abc", "sha256:abc", "sha256:abc…", "sha256:abc1"] {
+            let found = version("demo", &versions, wanted).expect(wanted);
+            assert_eq!(found, "sha256:abc1", "{wanted}");
+        }
+        for wanted in ["ab", "sha256:", "", "…", "sha256:f", "demo", "abc12"] {
+            let error = version("demo", &versions, wanted).expect_err(wanted);
+            assert_eq!(error.exit, Exit::Usage, "{wanted}");
+        }
+    }
 }

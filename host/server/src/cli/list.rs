@@ -76,21 +76,22 @@ pub(crate) async fn show(args: ShowArgs, screen: Screen) -> Result<Exit, CliErro
     let view = client
         .get(&format!("/v1/components/{}", segment(&args.component)))
         .await?;
-    let path = with_query("/v1/grants", &[("component", text(&view, "name"))]);
-    let grants = client.get(&path).await?;
+    let name = text(&view, "name");
+    let grants = client
+        .all("/v1/grants", &[("component", name)], "id")
+        .await?;
     if screen.json {
         screen.document(&json!({"component": view, "grants": grants}));
         return Ok(Exit::Done);
     }
     view::show(&view, args.schemas, &screen);
-    let grants = grants.as_array().map_or(&[][..], Vec::as_slice);
     let title = if grants.is_empty() {
         "grants: none"
     } else {
         "grants"
     };
     screen.out(screen.paint(title, Paint::Bold));
-    for grant in grants {
+    for grant in &grants {
         show_grant(grant, &screen);
     }
     Ok(Exit::Done)

@@ -12,10 +12,13 @@ Examples:
   bulkhead serve
   BULKHEAD_TOKEN=$(openssl rand -hex 32) bulkhead serve --listen 0.0.0.0:8283
   DATABASE_URL=postgres://bulkhead@db/bulkhead bulkhead serve --log-format json
+  BULKHEAD_TOOL_ENV_BULKHEAD_SEARCH_PROVIDER=tavily bulkhead serve
 
 A flag beats its environment variable, that beats the TOML file, and that beats the default. The
-file has the same names with underscores, and tables [ceiling] and [env]. The API is described at
-/docs and /openapi.json. SIGTERM and Ctrl-C finish running calls, then end the server.";
+file has the same names with underscores, and tables [ceiling] and [env]. The address to listen on
+is IP:PORT. BULKHEAD_TOOL_ENV_NAME=value, as NAME = \"value\" under [env], is the variable NAME of
+every tool that is granted it. The API is described at /docs and /openapi.json. SIGTERM and Ctrl-C
+finish running calls, then end the server.";
 
 /// Run the server
 #[derive(Debug, Args)]

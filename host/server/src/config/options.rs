@@ -65,7 +65,13 @@ pub struct Options {
     /// Seconds that running calls may go on at shutdown
     #[arg(long, env = "BULKHEAD_GRACE", value_name = "SECONDS")]
     pub grace: Option<u64>,
-    /// Whether the built-in tools are installed at the first start
+    /// Days that receipts are kept
+    #[arg(long, env = "BULKHEAD_RECEIPTS_DAYS", value_name = "DAYS")]
+    pub receipts_days: Option<u64>,
+    /// Receipts that are kept at most; the oldest go first
+    #[arg(long, env = "BULKHEAD_RECEIPTS_MAX", value_name = "N")]
+    pub receipts_max: Option<u64>,
+    /// Whether missing built-in tools are installed at each start; false keeps deleted ones away
     #[arg(long, env = "BULKHEAD_BUILTIN_TOOLS", value_name = "BOOL")]
     pub builtin_tools: Option<bool>,
     /// What is logged, for example info or bulkhead_server=debug
@@ -132,6 +138,8 @@ impl Options {
             max_connections: self.max_connections.or(file.max_connections),
             cache_mb: self.cache_mb.or(file.cache_mb),
             grace: self.grace.or(file.grace),
+            receipts_days: self.receipts_days.or(file.receipts_days),
+            receipts_max: self.receipts_max.or(file.receipts_max),
             builtin_tools: self.builtin_tools.or(file.builtin_tools),
             log: self.log.or(file.log),
             log_format: self.log_format.or(file.log_format),
@@ -166,6 +174,8 @@ impl Options {
             config.max_connections,
         )?;
         config.grace = self.grace.map_or(config.grace, Duration::from_secs);
+        config.receipts_days = positive("receipts_days", self.receipts_days, config.receipts_days)?;
+        config.receipts_max = positive("receipts_max", self.receipts_max, config.receipts_max)?;
         config.builtin_tools = self.builtin_tools.unwrap_or(config.builtin_tools);
         config.log = self.log.unwrap_or(config.log);
         config.log_format = self.log_format.unwrap_or(config.log_format);
@@ -174,9 +184,13 @@ impl Options {
     }
 }
 
-fn positive(key: &'static str, given: Option<usize>, default: usize) -> Result<usize, ConfigError> {
+fn positive<T: PartialEq + From<u8>>(
+    key: &'static str,
+    given: Option<T>,
+    default: T,
+) -> Result<T, ConfigError> {
     match given {
-        Some(0) => Err(ConfigError::Invalid {
+        Some(given) if given == T::from(0) => Err(ConfigError::Invalid {
             key,
             reason: "must be at least 1",
         }),

@@ -51,6 +51,8 @@ fn values_that_make_no_sense_are_refused() {
     for file in [
         "slots = 0",
         "max_connections = 0",
+        "receipts_days = 0",
+        "receipts_max = 0",
         "token = ''",
         "token = 'ä'",
     ] {
@@ -96,6 +98,18 @@ fn tools_variables_come_from_the_file_and_the_environment() {
     let config = Config::load_with(options, variables.into_iter()).unwrap();
     let expected = [("A", "1"), ("B", "3")].map(|(n, v)| (n.to_owned(), v.to_owned()));
     assert_eq!(config.env, BTreeMap::from(expected));
+}
+
+#[test]
+fn every_database_but_the_folders_own_is_shared() {
+    let mut config = Config::new("/data");
+    assert!(!config.is_shared());
+    config.database_url = Some("sqlite:///data/bulkhead.db".to_owned());
+    assert!(!config.is_shared());
+    for url in ["sqlite:///other/bulkhead.db", "postgres://db/bulkhead"] {
+        config.database_url = Some(url.to_owned());
+        assert!(config.is_shared(), "{url}");
+    }
 }
 
 #[test]

@@ -36,7 +36,8 @@ impl Access {
     /// Whether the request may pass.
     fn check(&self, path: &str, headers: &HeaderMap) -> Result<(), &'static error::Kind> {
         match &self.token {
-            Some(_) if matches!(path, "/v1/health" | "/v1/health/") => Ok(()),
+            // Probes of containers name the host as they like and have no token.
+            _ if matches!(path, "/v1/health" | "/v1/health/") => Ok(()),
             Some(token) => {
                 let given = given_token(headers).map(|given| Digest::of(given.as_bytes()));
                 let equal =
@@ -181,6 +182,7 @@ mod tests {
                 expected,
                 "{headers:?}"
             );
+            assert_eq!(check(None, "/v1/health", headers), "ok");
         }
     }
 }

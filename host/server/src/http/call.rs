@@ -146,7 +146,10 @@ pub(crate) async fn call(
     let plan = app.registry.plan(&reference, &tool).await?;
     let request = prepare(&app, &plan, body)?;
     if stream {
-        return events::stream(&app, &plan, request);
+        // What is wrong with the input is known now, and an ordinary error in either form.
+        if !is_wrong(&app, &plan, &request)? {
+            return Ok(events::stream(&app, &plan, request));
+        }
     }
     let report = app.call(&plan, request).await;
     Ok(respond(report))
@@ -162,6 +165,8 @@ fn accepts_events(headers: &HeaderMap) -> bool {
 fn prepare(app: &AppState, plan: &Plan, body: CallBody<'_>) -> Result<CallRequest, Rejection> {
     check_id("/agent_id", body.agent_id.as_deref())?;
     check_id("/idempotency_key", body.idempotency_key.as_deref())?;
+    let limits = body.limits.unwrap_or_default();
+    check_limits(&limits)?;
     let authority = match &body.narrow {
         None => Arc::clone(&plan.authority),
         Some(narrowing) => {
@@ -169,10 +174,9 @@ fn prepare(app: &AppState, plan: &Plan, body: CallBody<'_>) -> Result<CallReques
             plan.narrowed(narrowing)
         }
     };
-    let limits = body.limits.unwrap_or_default().applied_to(&plan.limits);
     Ok(CallRequest {
         input: body.input.map_or("{}", RawValue::get).into(),
-        limits,
+        limits: limits.applied_to(&plan.limits),
         authority,
         agent_id: body.agent_id,
         idempotency_key: body.idempotency_key,
@@ -180,6 +184,39 @@ fn prepare(app: &AppState, plan: &Plan, body: CallBody<'_>) -> Result<CallReques
         cancel: app.calls.token(),
         chain: Vec::new(),
     })
+}
+
+/// Whether the sandbox will refuse the input.
+fn is_wrong(app: &AppState, plan: &Plan, request: &CallRequest) -> Result<bool, Rejection> {
+    let limits = request.limits.within(&app.sandbox.settings().ceiling);
+    if request.input.len() as u64 > limits.input_bytes {
+        return Ok(true);
+    }
+    let input = RawValue::from_string(request.input.to_string());
+    let input = input.map_err(|error| Rejection::host(&error))?;
+    let problems = plan.component.check_input(&plan.tool, &input);
+    Ok(problems.is_some_and(|problems| !problems.is_empty()))
+}
+
+/// A call that may use nothing at all would only fail later, with a worse message.
+fn check_limits(limits: &LimitsPatch) -> Result<(), Rejection> {
+    let needed = [
+        ("fuel", limits.fuel),
+        ("timeout_ms", limits.timeout_ms),
+        ("memory_bytes", limits.memory_bytes),
+    ];
+    let zero = needed.iter().filter(|(_, limit)| *limit == Some(0));
+    let problems: Vec<_> = zero
+        .map(|(name, _)| Problem {
+            at: format!("/limits/{name}"),
+            message: "must be at least 1".to_owned(),
+        })
+        .collect();
+    if problems.is_empty() {
+        return Ok(());
+    }
+    let message = "no tool can run with a limit of 0";
+    Err(Rejection::with(&error::INVALID_BODY, message).problems(problems))
 }
 
 fn check_id(at: &str, id: Option<&str>) -> Result<(), Rejection> {

@@ -1,6 +1,6 @@
 //! Components: push, look, consent, delete.
 
-use std::{sync::LazyLock, time::Duration};
+use std::time::Duration;
 
 use axum::{
     extract::{Request, State},
@@ -24,14 +24,18 @@ use crate::registry::{
     self,
     description::{Description, Skipped, ToolDescription},
     difference::Difference,
+    push::Origin,
 };
 
 /// A component of the largest size over a line of 1 MB/s.
 const UPLOAD_TIMEOUT: Duration = Duration::from_secs(120);
-/// Components that are being received at once, each held in memory; further ones wait.
+/// How long a component may make no progress while it is being received.
+const UPLOAD_IDLE: Duration = Duration::from_secs(10);
+/// Components that are being received at once, each held in memory; further ones wait. What
+/// was received is installed under the sandbox's own limit.
 const UPLOADS: usize = 4;
 
-static UPLOADING: LazyLock<Semaphore> = LazyLock::new(|| Semaphore::new(UPLOADS));
+static UPLOADING: Semaphore = Semaphore::const_new(UPLOADS);
 
 /// A version of a component.
 #[derive(Serialize, ToSchema)]
@@ -145,15 +149,19 @@ pub(crate) async fn push(
         request.headers(),
         &["application/wasm", "application/octet-stream"],
     )?;
-    // The semaphore is never closed.
-    let _uploading = UPLOADING
-        .acquire()
-        .await
-        .map_err(|error| Rejection::host(&error))?;
-    let limit = usize::try_from(app.sandbox.settings().max_component_bytes).unwrap_or(usize::MAX);
-    let kind = &error::COMPONENT_TOO_LARGE;
-    let bytes = json::read_body(request, limit, UPLOAD_TIMEOUT, kind).await?;
-    let pushing = unbroken(async move { app.registry.push(query.name.as_deref(), bytes).await });
+    let reading = json::Reading {
+        limit: usize::try_from(app.sandbox.settings().max_component_bytes).unwrap_or(usize::MAX),
+        timeout: UPLOAD_TIMEOUT,
+        idle: UPLOAD_IDLE,
+        too_large: &error::COMPONENT_TOO_LARGE,
+        slots: Some(&UPLOADING),
+    };
+    let bytes = json::read_body(request, &reading).await?;
+    let pushing = unbroken(async move {
+        app.registry
+            .push(query.name.as_deref(), bytes, Origin::Person)
+            .await
+    });
     let pushed = pushing.await?;
     let status = if pushed.is_new {
         StatusCode::CREATED

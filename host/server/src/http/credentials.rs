@@ -1,6 +1,9 @@
 //! Credentials: written, listed and deleted, never read back.
 
-use axum::{extract::State, response::Response};
+use axum::{
+    extract::{Request, State},
+    response::Response,
+};
 use bulkhead_domain::{Problem, Timestamp};
 use bulkhead_policy::{HttpRule, validate::MAX_NAME_BYTES};
 use bulkhead_sandbox::egress::{Placement, Secret};
@@ -13,7 +16,7 @@ use super::{
     AppState,
     components::Message,
     error::{self, ErrorBody, Rejection},
-    json::{self, Json},
+    json,
     query::Path,
     schema, unbroken,
 };
@@ -97,8 +100,10 @@ impl CredentialView {
 )]
 pub(crate) async fn put(
     State(app): State<AppState>,
-    Json(body): Json<CredentialBody>,
+    request: Request,
 ) -> Result<Response, Rejection> {
+    let body = json::read(request).await?;
+    let body: CredentialBody = json::parse_secret(&body)?;
     check(&body)?;
     let used = Use {
         placement: body.placement,

@@ -103,6 +103,11 @@ impl Rejection {
         self.0.kind
     }
 
+    /// Where the first problem is.
+    pub(crate) fn problem_at(&self) -> Option<&str> {
+        self.0.problems.first().map(|problem| problem.at.as_str())
+    }
+
     pub(crate) fn message(&self) -> &str {
         &self.0.message
     }

@@ -9,36 +9,17 @@ use axum::response::{
 use bulkhead_sandbox::Event;
 use futures::{Stream, StreamExt as _, stream};
 use serde::Serialize;
-use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
-use super::{
-    AppState,
-    call::CallView,
-    error::{self, Rejection},
-};
+use super::{AppState, call::CallView};
 use crate::{calls::CallRequest, registry::plan::Plan};
 
 /// Proxies close connections on which nothing is heard for 60 s or less; a client that went
 /// away is noticed by the next write at the latest.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
-/// Answers with the call's events. What keeps a call from running is an ordinary error, as far
-/// as it is known before the call starts.
-pub(crate) fn stream(
-    app: &AppState,
-    plan: &Plan,
-    mut request: CallRequest,
-) -> Result<Response, Rejection> {
-    let input = RawValue::from_string(request.input.to_string());
-    let input = input.map_err(|error| Rejection::host(&error))?;
-    let problems = plan
-        .component
-        .check_input(&plan.tool, &input)
-        .unwrap_or_default();
-    if !problems.is_empty() {
-        return Err(Rejection::new(&error::INVALID_INPUT).problems(problems));
-    }
+/// Answers with the call's events.
+pub(crate) fn stream(app: &AppState, plan: &Plan, mut request: CallRequest) -> Response {
     // Unbounded, as the bytes of a call's events are bounded by its limits.
     let (sender, mut receiver) = mpsc::unbounded_channel();
     let events = sender.clone();
@@ -53,9 +34,9 @@ pub(crate) fn stream(
         let _ = sender.send(data("result", &CallView::from(&report)));
     });
     let lines = stream::poll_fn(move |context| receiver.poll_recv(context));
-    Ok(Sse::new(guarded(lines, guard))
+    Sse::new(guarded(lines, guard))
         .keep_alive(KeepAlive::new().interval(KEEP_ALIVE))
-        .into_response())
+        .into_response()
 }
 
 /// The stream, and with its end the end of what it is about.

@@ -16,14 +16,24 @@ use serde::{
     de::{DeserializeOwned, IgnoredAny},
 };
 use serde_json::error::Category;
+use tokio::sync::Semaphore;
 
 use super::error::{self, Rejection};
 
 /// Bytes of a JSON body: the largest input that a sandbox takes by default, and the rest of a
 /// call's request around it.
 pub(crate) const BODY_MAX: usize = (8 << 20) + (64 << 10);
-/// How long a JSON body may take to arrive.
-const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+/// How a JSON body is read. It may take half a minute to arrive, in whatever pieces.
+const JSON_BODY: Reading = Reading {
+    limit: BODY_MAX,
+    timeout: Duration::from_secs(30),
+    idle: Duration::from_secs(30),
+    too_large: &error::BODY_TOO_LARGE,
+    slots: None,
+};
+/// How long a body whose first bytes are there waits for one of its slots: clients try again
+/// after an answer, and none after a connection that hangs.
+const SLOT_TIMEOUT: Duration = Duration::from_secs(3);
 /// How much of a body that is refused for its size is still read, so that a client that sends
 /// before it reads gets the answer and no reset connection.
 const DRAIN_MAX: usize = 128 << 20;
@@ -45,7 +55,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
 /// asked, so that any other media type is refused.
 pub(crate) async fn read(request: Request) -> Result<Bytes, Rejection> {
     require_media_type(request.headers(), &["application/json"])?;
-    read_body(request, BODY_MAX, BODY_TIMEOUT, &error::BODY_TOO_LARGE).await
+    read_body(request, &JSON_BODY).await
 }
 
 pub(crate) fn require_media_type(headers: &HeaderMap, expected: &[&str]) -> Result<(), Rejection> {
@@ -68,18 +78,36 @@ pub(crate) fn require_media_type(headers: &HeaderMap, expected: &[&str]) -> Resu
     Err(Rejection::with(&error::UNSUPPORTED_MEDIA_TYPE, message))
 }
 
-/// The body's bytes, at most `limit`, within `timeout`.
-pub(crate) async fn read_body(
-    request: Request,
-    limit: usize,
-    timeout: Duration,
-    too_large: &'static error::Kind,
-) -> Result<Bytes, Rejection> {
+/// How a body is read.
+pub(crate) struct Reading {
+    /// Bytes.
+    pub(crate) limit: usize,
+    /// Until its end is there.
+    pub(crate) timeout: Duration,
+    /// From one piece to the next.
+    pub(crate) idle: Duration,
+    /// What a larger one is refused as.
+    pub(crate) too_large: &'static error::Kind,
+    /// How many may be read at once. A body takes one when its first bytes are there and gives
+    /// it back with its end, so that a client that sends nothing keeps nobody out.
+    pub(crate) slots: Option<&'static Semaphore>,
+}
+
+/// The body's bytes.
+pub(crate) async fn read_body(request: Request, how: &Reading) -> Result<Bytes, Rejection> {
     let announced = announced_length(request.headers());
+    let Reading {
+        limit, too_large, ..
+    } = *how;
     let mut body = request.into_body();
-    let read = tokio::time::timeout(timeout, collect(&mut body, announced, limit)).await;
-    match read.map_err(|_| Rejection::new(&error::REQUEST_TIMEOUT))? {
+    let read = tokio::time::timeout(how.timeout, collect(&mut body, announced, how)).await;
+    match read.unwrap_or(Err(Unread::Late)) {
         Ok(bytes) => Ok(bytes),
+        Err(Unread::Late) => Err(Rejection::new(&error::REQUEST_TIMEOUT)),
+        Err(Unread::Busy) => Err(Rejection::with(
+            &error::OVERLOADED,
+            "too many components are being received at once; try again in a moment",
+        )),
         Err(Unread::Broken) => Err(Rejection::with(
             &error::INVALID_REQUEST,
             "the body ended before its end",
@@ -96,6 +124,8 @@ pub(crate) async fn read_body(
 enum Unread {
     TooLarge,
     Broken,
+    Late,
+    Busy,
 }
 
 fn announced_length(headers: &HeaderMap) -> usize {
@@ -105,18 +135,28 @@ fn announced_length(headers: &HeaderMap) -> usize {
     length.and_then(|length| length.parse().ok()).unwrap_or(0)
 }
 
-async fn collect(body: &mut Body, announced: usize, limit: usize) -> Result<Bytes, Unread> {
-    if announced > limit {
+async fn collect(body: &mut Body, announced: usize, how: &Reading) -> Result<Bytes, Unread> {
+    if announced > how.limit {
         return Err(Unread::TooLarge);
     }
+    let mut slot = None;
     let mut first = Bytes::new();
     let mut all = BytesMut::new();
-    while let Some(frame) = body.frame().await {
+    loop {
+        let frame = tokio::time::timeout(how.idle, body.frame()).await;
+        let Some(frame) = frame.map_err(|_| Unread::Late)? else {
+            break;
+        };
         let Ok(data) = frame.map_err(|_| Unread::Broken)?.into_data() else {
             continue;
         };
-        if first.len() + all.len() + data.len() > limit {
+        if first.len() + all.len() + data.len() > how.limit {
             return Err(Unread::TooLarge);
+        }
+        if let (None, Some(slots)) = (&slot, how.slots) {
+            let free = tokio::time::timeout(SLOT_TIMEOUT, slots.acquire()).await;
+            // The semaphore is never closed.
+            slot = Some(free.map_err(|_| Unread::Busy)?.map_err(|_| Unread::Busy)?);
         }
         if first.is_empty() && all.is_empty() {
             // Most bodies come in one piece and are not copied.
@@ -143,25 +183,55 @@ async fn drain(body: &mut Body) {
     }
 }
 
-/// `body` as `T`. Text that is no JSON and JSON that is no `T` are told apart; both say where.
+/// `body`, an object, as `T`. Text that is no JSON and JSON that is no `T` are told apart; both
+/// say where.
 pub(crate) fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Rejection> {
+    // An array would do for a struct, one element a field.
+    if body.trim_ascii_start().first() != Some(&b'{') {
+        return Err(no_object(body));
+    }
     serde_json::from_slice(body).map_err(|error| explain::<T>(body, &error))
+}
+
+/// As [`parse`], for bodies that hold a secret: a refusal has the place of what is wrong and
+/// nothing of what was sent.
+pub(crate) fn parse_secret<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Rejection> {
+    let refused = match parse(body) {
+        Ok(parsed) => return Ok(parsed),
+        Err(refused) if refused.kind() == &error::INVALID_BODY => refused,
+        Err(refused) => return Err(refused),
+    };
+    let message = "a field is missing, unknown, or of another type than this route takes";
+    let at = refused.problem_at().unwrap_or_default().to_owned();
+    Err(Rejection::with(&error::INVALID_BODY, message).at(at, message))
+}
+
+fn no_object(body: &[u8]) -> Rejection {
+    match serde_json::from_slice::<IgnoredAny>(body) {
+        Err(error) => no_json(&error),
+        Ok(_) => {
+            let message = "the body must be a JSON object";
+            Rejection::with(&error::INVALID_BODY, message).at("", message)
+        }
+    }
+}
+
+fn no_json(error: &serde_json::Error) -> Rejection {
+    let message = format!("the body is not valid JSON: {error}");
+    Rejection::with(&error::INVALID_JSON, message)
 }
 
 /// Reads once more, slower and with the path at hand.
 fn explain<'a, T: Deserialize<'a>>(body: &'a [u8], first: &serde_json::Error) -> Rejection {
     // A field may be wrong before the text is: then the text comes first.
-    let no_json = serde_json::from_slice::<IgnoredAny>(body).err();
-    let no_json = if first.classify() == Category::Data {
-        no_json.as_ref()
+    let broken = serde_json::from_slice::<IgnoredAny>(body).err();
+    let broken = if first.classify() == Category::Data {
+        broken.as_ref()
     } else {
         Some(first)
     };
-    if let Some(first) = no_json {
-        return Rejection::with(
-            &error::INVALID_JSON,
-            format!("the body is not valid JSON: {first}"),
-        );
+    if let Some(first) = broken {
+        return no_json(first);
     }
     let mut deserializer = serde_json::Deserializer::from_slice(body);
     let problem = match serde_path_to_error::deserialize::<_, T>(&mut deserializer) {
@@ -254,6 +324,55 @@ mod tests {
             assert_eq!(code, "invalid_json", "{body}");
             assert!(text.contains("line 1 column"), "{text}");
         }
+    }
+
+    #[test]
+    fn json_that_is_no_object_is_told_without_names_of_this_program() {
+        for body in ["[]", " [[]]", "null", "\"a\"", "7"] {
+            let (code, text) = refusal(body);
+            assert_eq!(code, "invalid_body", "{body}");
+            assert!(text.contains("must be a JSON object"), "{text}");
+            assert!(!text.contains("struct"), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_holds_a_secret_is_refused_by_its_place_alone() {
+        for (body, at) in [
+            (r#"{"inner": [{"size": "hunter2"}]}"#, "/inner/0/size"),
+            (r#"{"inner": "hunter2"}"#, "/inner"),
+            (r#""hunter2""#, ""),
+        ] {
+            let refused = parse_secret::<Outer>(body.as_bytes()).unwrap_err();
+            let text = serde_json::to_string(&refused.body()).unwrap();
+            assert_eq!(refused.problem_at(), Some(at));
+            assert!(!text.contains("hunter2"), "{text}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_body_without_a_slot_or_without_progress_is_refused() {
+        static SLOTS: Semaphore = Semaphore::const_new(1);
+        let how = Reading {
+            slots: Some(&SLOTS),
+            idle: Duration::from_millis(50),
+            ..JSON_BODY
+        };
+        let read = async |body: Body| {
+            let read = read_body(Request::new(body), &how).await;
+            read.map_err(|refused| refused.kind().code)
+        };
+        let stalled =
+            || Body::from_stream(futures::stream::pending::<Result<Bytes, std::io::Error>>());
+        assert_eq!(read(stalled()).await, Err("request_timeout"));
+        // One that sends nothing keeps nobody out.
+        let waiting = tokio::spawn(read_body(Request::new(stalled()), &JSON_BODY));
+        assert_eq!(read(Body::from("a")).await.unwrap(), "a");
+        waiting.abort();
+        let held = SLOTS.acquire().await.unwrap();
+        assert_eq!(read(Body::from("a")).await, Err("overloaded"));
+        drop(held);
+        assert_eq!(read(Body::from("a")).await.unwrap(), "a");
     }
 
     #[test]

@@ -4,13 +4,25 @@ use bulkhead_domain::Digest;
 use bytes::Bytes;
 use tokio_util::sync::CancellationToken;
 
-use super::Registry;
+use super::{Registry, push::Origin};
+
+/// The built-in tools, each a component of this name. A tool of theirs that is called by its
+/// bare name is theirs whatever else is installed.
+const SEEDED: [(&str, &[u8]); 2] = [
+    ("fetch_webpage", bulkhead_tools::FETCH_WEBPAGE),
+    ("web_search", bulkhead_tools::WEB_SEARCH),
+];
+
+/// Whether components of this name are built in.
+pub(crate) fn is_builtin(component: &str) -> bool {
+    SEEDED.iter().any(|(name, _)| *name == component)
+}
 
 impl Registry {
-    /// Installs the built-in tools that are not stored yet, one after the other. What a newer
-    /// release brings is an ordinary new version: wider wishes wait for a person.
+    /// Installs the built-in tools that are not stored yet, one after the other. A name that
+    /// has a version keeps what is active: another version of this release waits for a person.
     pub(crate) async fn push_builtins(&self, stop: CancellationToken) {
-        for (name, bytes) in bulkhead_tools::ALL {
+        for (name, bytes) in SEEDED {
             let pushed = stop
                 .run_until_cancelled(self.push_builtin(name, bytes))
                 .await;
@@ -26,7 +38,8 @@ impl Registry {
             Ok(None) => {}
             Err(error) => return tracing::warn!(name, %error, "a built-in tool was not installed"),
         }
-        if let Err(rejection) = self.push(Some(name), Bytes::from_static(bytes)).await {
+        let bytes = Bytes::from_static(bytes);
+        if let Err(rejection) = self.push(Some(name), bytes, Origin::Start).await {
             tracing::warn!(
                 name,
                 error = rejection.message(),

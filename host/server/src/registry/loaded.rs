@@ -17,7 +17,7 @@ use tokio::sync::OnceCell;
 use crate::http::error::Rejection;
 
 /// Components in memory at once; the least recently used go first and come back from the cache
-/// on disk in milliseconds. Code is mapped from files, a description has some kilobytes.
+/// on disk in milliseconds. Each holds its compiled code in memory, a few megabytes as a rule.
 const LOADED_MAX: usize = 512;
 
 /// Components by digest, each loaded once even where many tasks want it at the same time.

@@ -4,7 +4,7 @@
 //! once and stay in memory as a [`Plan`], so that a call reads no database. Whatever a person
 //! changes through this server (components, grants, credentials) forgets all plans at once, so
 //! that the next call is made under the new rules; a plan that was being made meanwhile is not
-//! kept. Servers that share one Postgres database learn of each other's changes when a plan is
+//! kept. Servers that share one database learn of each other's changes when a plan is
 //! [`SHARED_MAX_AGE`] old.
 //!
 //! - [`push`]: installing, comparing with the active version, consent.

@@ -9,7 +9,7 @@ use bulkhead_sandbox::{
 };
 use futures::future::BoxFuture;
 
-use super::plan::Plan;
+use super::{builtin::is_builtin, plan::Plan};
 use crate::{
     app::App,
     calls::CallRequest,
@@ -19,6 +19,8 @@ use crate::{
 /// The other tools that a call may reach, on behalf of the same agent.
 pub(crate) struct Peers {
     pub(crate) app: Arc<App>,
+    /// The caller's component.
+    pub(crate) caller: String,
     pub(crate) agent_id: Option<String>,
 }
 
@@ -37,7 +39,7 @@ impl PeersService for Peers {
 }
 
 impl Peers {
-    /// The tool that `component/tool`, or a tool's name that only one component has, means.
+    /// The tool that `component/tool`, or a tool's bare name, means.
     async fn find(&self, name: &str) -> Result<Arc<Plan>, PeerError> {
         if let Some((component, tool)) = name.split_once('/') {
             return self
@@ -53,19 +55,21 @@ impl Peers {
             .tool_index()
             .await
             .map_err(|error| refusal(&error))?;
-        match index.components.get(name).map_or(&[][..], Vec::as_slice) {
-            [] => Err(PeerError::Unknown),
-            [component] => self
-                .app
-                .registry
-                .plan(component, name)
-                .await
-                .map_err(|error| refusal(&error)),
-            several => Err(PeerError::Unavailable(format!(
-                "several components have a tool {name}; call it as component/{name}, with one of {}",
-                several.join(", ")
-            ))),
-        }
+        let components = index.components.get(name).map_or(&[][..], Vec::as_slice);
+        let Some(component) = meant(components, &self.caller) else {
+            return Err(match components {
+                [] => PeerError::Unknown,
+                several => PeerError::Unavailable(format!(
+                    "several components have a tool {name}; call it as component/{name}, with one of {}",
+                    several.join(", ")
+                )),
+            });
+        };
+        self.app
+            .registry
+            .plan(component, name)
+            .await
+            .map_err(|error| refusal(&error))
     }
 
     async fn call_planned(&self, plan: &Plan, request: PeerRequest) -> PeerReply {
@@ -87,6 +91,18 @@ impl Peers {
     }
 }
 
+/// Which of the components that have a tool its bare name means: a built-in one, so that
+/// nothing that is pushed shadows it; else the caller's own; else the only one there is.
+fn meant<'a>(components: &'a [String], caller: &str) -> Option<&'a String> {
+    let first = |is_meant: &dyn Fn(&str) -> bool| components.iter().find(|name| is_meant(name));
+    first(&is_builtin)
+        .or_else(|| first(&|name| name == caller))
+        .or(match components {
+            [only] => Some(only),
+            _ => None,
+        })
+}
+
 fn refusal(rejection: &Rejection) -> PeerError {
     let kind = rejection.kind();
     let unknown = [
@@ -105,5 +121,27 @@ fn failure(failure: Failure) -> PeerError {
         (Outcome::ToolError, Some(error)) => PeerError::Tool(error),
         (Outcome::UnknownTool, _) => PeerError::Unknown,
         (outcome, _) => PeerError::Stopped(outcome, failure.message),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Hostile guest 29: names that shadow built-ins.
+    #[test]
+    fn a_bare_name_means_the_built_in_then_the_callers_own_then_the_only_one() {
+        for (components, expected) in [
+            (&["a", "own", "web_search"][..], Some("web_search")),
+            (&["web_search_", "web_search"], Some("web_search")),
+            (&["a", "own", "z"], Some("own")),
+            (&["a"], Some("a")),
+            (&["a", "z"], None),
+            (&[], None),
+        ] {
+            let components: Vec<_> = components.iter().map(ToString::to_string).collect();
+            let found = meant(&components, "own").map(String::as_str);
+            assert_eq!(found, expected, "{components:?}");
+        }
     }
 }

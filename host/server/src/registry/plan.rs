@@ -21,6 +21,8 @@ const PLANS_MAX: usize = 10_000;
 pub(crate) struct Plan {
     entry: Arc<loaded::Entry>,
     pub(crate) component: Component,
+    /// The component's name.
+    pub(crate) name: String,
     pub(crate) tool: String,
     pub(crate) authority: Arc<Authority>,
     /// The defaults with the grants' limits in their place.
@@ -141,6 +143,7 @@ impl Registry {
             authority: authority.ok_or_else(|| unknown_tool(&component, tool))?,
             entry,
             component,
+            name: record.name,
             tool: tool.to_owned(),
             limits: allowed.limits.applied_to(&Limits::default()),
             granted: allowed.capabilities,

@@ -20,11 +20,25 @@ pub(crate) struct Pushed {
     pub(crate) is_new: bool,
 }
 
+/// Who pushes a version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// A person, or a program on behalf of one.
+    Person,
+    /// The start of the server, which never takes the place of what a person pushed.
+    Start,
+}
+
 impl Registry {
     /// Installs a version of `name`. It becomes the active one if it is the first, or if no
     /// tool of it wishes for more than the active version's tool of its name; otherwise it
-    /// waits for a person.
-    pub(crate) async fn push(&self, name: Option<&str>, bytes: Bytes) -> Result<Pushed, Rejection> {
+    /// waits for a person. One that the start of the server brings waits unless it is the first.
+    pub(crate) async fn push(
+        &self,
+        name: Option<&str>,
+        bytes: Bytes,
+        origin: Origin,
+    ) -> Result<Pushed, Rejection> {
         let (bytes, digest) = hash(bytes).await?;
         let known = self.store.component(&digest).await?;
         let name = match (name, &known) {
@@ -51,7 +65,7 @@ impl Registry {
 
         let _changing = self.changing.lock().await;
         let difference = self.against_active(&name, &digest, &description).await?;
-        let status = self.status_for(&name, &difference).await?;
+        let status = self.status_for(&name, &difference, origin).await?;
         let document =
             serde_json::to_value(&description).map_err(|error| Rejection::host(&error))?;
         let new = NewComponent {
@@ -61,7 +75,10 @@ impl Registry {
             description: document,
         };
         let record = self.store.put_component(new, status).await?;
-        self.loaded.insert(component);
+        if record.status == ComponentStatus::Active {
+            self.loaded.insert(component);
+            self.loaded.evict();
+        }
         self.forget_plans();
         tracing::info!(name = record.name, %digest, status = record.status.as_str(), "a component was pushed");
         Ok(Pushed {
@@ -79,8 +96,9 @@ impl Registry {
         &self,
         name: &str,
         difference: &Difference,
+        origin: Origin,
     ) -> Result<ComponentStatus, Rejection> {
-        if !difference.wider {
+        if !difference.wider && origin == Origin::Person {
             return Ok(ComponentStatus::Active);
         }
         let filter = ComponentFilter {

@@ -90,14 +90,54 @@ fn a_wider_version_waits_until_a_person_accepts_it() {
     server
         .run(&["tool", "call", digest, "greet", "-i", input])
         .with(4);
+    let (_folder, other) = component("other.wasm", bulkhead_tools::FETCH_WEBPAGE);
+    server.run(&["tool", "push", &other]).with(0);
+    let refused = server
+        .run(&["tool", "grant", "other", "--accept", digest])
+        .with(2);
+    assert!(
+        refused.err.contains("other has no version"),
+        "{}",
+        refused.err
+    );
+    // As `tool list` and the demo print it.
+    let shown = digest.get(..20).expect("a digest is longer");
     let accepted = server
-        .run(&["tool", "grant", "demo", "--accept", digest])
+        .run(&["tool", "grant", "demo", "--accept", shown])
         .with(0)
         .out;
     assert!(accepted.contains("active"), "{accepted}");
     server
         .run(&["tool", "call", digest, "greet", "-i", input])
         .with(0);
+}
+
+#[test]
+fn revoking_all_grants_leaves_none_however_many_there_are() {
+    // More than a server lists where nobody says how many.
+    const GRANTS: usize = 120;
+    let server = Server::start(&[]);
+    let (_folder, file) = demo_component();
+    server.run(&["tool", "push", &file]).with(0);
+    for _ in 0..GRANTS {
+        server
+            .run(&["tool", "grant", "demo", "--allow-host", "example.com"])
+            .with(0);
+    }
+    let grants = |server: &Server| {
+        let shown = server
+            .run(&["tool", "show", "demo", "--json"])
+            .with(0)
+            .json();
+        shown["grants"].as_array().map_or(0, Vec::len)
+    };
+    assert_eq!(grants(&server), GRANTS);
+    let revoked = server
+        .run(&["tool", "revoke", "demo", "--all", "--json"])
+        .with(0)
+        .json();
+    assert_eq!(revoked["revoked"].as_array().map(Vec::len), Some(GRANTS));
+    assert_eq!(grants(&server), 0);
 }
 
 /// The demo's component with one wish more, in a custom section of its own.

@@ -48,6 +48,9 @@ fn a_new_crate_passes_its_test_builds_runs_and_is_called_on_a_server() {
         .json();
     assert_eq!(built["tools"][0]["name"], "greet");
     let component = built["path"].as_str().expect("a path");
+    assert_eq!(Path::new(component), folder.join("cli-scaffold.wasm"));
+    let ignored = std::fs::read_to_string(folder.join(".gitignore")).expect("readable");
+    assert!(ignored.contains("/cli-scaffold.wasm\n"), "{ignored}");
 
     let checked = run(&["tool", "check", component, "--json"]).with(0).json();
     assert_eq!(checked["digest"], built["digest"]);

@@ -1,6 +1,7 @@
 use bulkhead_domain::Digest;
 use bulkhead_store::{
-    ComponentFilter, ComponentStatus, Grant, GrantFilter, NewComponent, Store, StoreError,
+    ComponentFilter, ComponentStatus, Grant, GrantFilter, NewComponent, StateNamespace, Store,
+    StoreError,
 };
 use serde_json::json;
 
@@ -159,6 +160,33 @@ on_both! {
         let left = store.grants(&GrantFilter::default()).await.unwrap();
         assert_eq!(left.iter().map(|grant| grant.component.as_str()).collect::<Vec<_>>(), ["b"]);
         assert!(!store.delete_component(&Digest::of(b"1")).await.unwrap());
+    }
+
+    async fn deleting_the_last_version_takes_the_state_of_its_tools_and_of_no_others(database) {
+        let store = database.open().await;
+        for bytes in [b"1", b"2"] {
+            store.put_component(component("a_b", bytes), ComponentStatus::Active).await.unwrap();
+        }
+        // The last ones match a pattern, sort next to it or continue the name.
+        let own = ["a_b/t", "a_b/u"];
+        let others = ["a_b", "a_b0", "a_b.", "a_bc/t", "axb/t", "A_B/t", "a_b-c/t"];
+        for tool in own.iter().chain(&others) {
+            for agent in [None, Some("x")] {
+                let space = StateNamespace::new(*tool, agent);
+                store.state_put(&space, "key", vec![1], None).await.unwrap();
+            }
+        }
+        let count = async |table: &str| {
+            raw::number(&database, &format!("SELECT COUNT(*) FROM {table}")).await
+        };
+        assert!(store.delete_component(&Digest::of(b"1")).await.unwrap());
+        assert_eq!(count("state_namespaces").await, 18, "another version is left");
+        assert!(store.delete_component(&Digest::of(b"2")).await.unwrap());
+        assert_eq!((count("state_namespaces").await, count("state_entries").await), (14, 14));
+        for tool in others {
+            let space = StateNamespace::new(tool, Some("x"));
+            assert!(store.state_get(&space, "key").await.unwrap().is_some(), "{tool}");
+        }
     }
 
     async fn pages_of_components_hold_each_once_also_at_equal_times(database) {

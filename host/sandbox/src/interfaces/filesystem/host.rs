@@ -170,7 +170,7 @@ impl types::HostDescriptor for FoldersCtx<'_> {
         let file = self.file(&descriptor)?;
         buffer.truncate(MAX_WRITE_BYTES);
         let written = buffer.len();
-        let begun = Recorder::begin(INTERFACE, "write", Some(file.label.clone()), written);
+        let begun = Recorder::begin_apart(INTERFACE, "write", file.label.clone(), written);
         let result = blocking(move || file.write(&buffer, Place::At(offset))).await;
         self.end(begun, 0, result)?;
         Ok(written as u64)

@@ -174,5 +174,5 @@ impl FoldersCtx<'_> {
 }
 
 pub(super) fn begin(function: &'static str, target: String) -> Begun {
-    Recorder::begin(INTERFACE, function, Some(target), 0)
+    Recorder::begin_apart(INTERFACE, function, target, 0)
 }

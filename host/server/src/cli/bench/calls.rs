@@ -43,7 +43,11 @@ pub(super) async fn install(sandbox: &Sandbox, bytes: &[u8]) -> Result<Component
 /// Milliseconds of an install that compiles, and of one that finds the artifact.
 pub(super) async fn installs(folder: &Path, effort: Effort) -> Result<(f64, f64), CliError> {
     let mut cold = Samples::default();
-    for _ in 0..effort.of(1, 3) {
+    let begun = Instant::now();
+    for turn in 0..effort.of(1, 3) {
+        if turn > 0 && !effort.goes_on(begun) {
+            break;
+        }
         let sandbox = sandbox(None)?;
         let start = Instant::now();
         install(&sandbox, bulkhead_tools::DEMO).await?;
@@ -51,7 +55,11 @@ pub(super) async fn installs(folder: &Path, effort: Effort) -> Result<(f64, f64)
     }
     install(&sandbox(Some(folder))?, bulkhead_tools::DEMO).await?;
     let mut cached = Samples::default();
-    for _ in 0..effort.of(5, 20) {
+    let begun = Instant::now();
+    for turn in 0..effort.of(5, 20) {
+        if turn > 0 && !effort.goes_on(begun) {
+            break;
+        }
         let sandbox = sandbox(Some(folder))?;
         let start = Instant::now();
         install(&sandbox, bulkhead_tools::DEMO).await?;
@@ -72,7 +80,11 @@ pub(super) async fn native(
     spawned(async move {
         let call = Call::new(TOOL, INPUT);
         let mut samples = Samples::default();
+        let begun = Instant::now();
         for turn in 0..warm_up + count {
+            if turn > warm_up && !effort.goes_on(begun) {
+                break;
+            }
             let start = Instant::now();
             let report = sandbox.call(&component, call.clone()).await;
             let took = start.elapsed();
@@ -98,7 +110,11 @@ pub(super) async fn instantiate(
     let (warm_up, count) = (effort.of(100, 500), effort.of(1_000, 10_000));
     spawned(async move {
         let mut samples = Samples::default();
+        let begun = Instant::now();
         for turn in 0..warm_up + count {
+            if turn > warm_up && !effort.goes_on(begun) {
+                break;
+            }
             let took = sandbox
                 .probe_instantiate(&component)
                 .await
@@ -156,7 +172,7 @@ pub(super) async fn waiting(folder: &Path, cores: usize) -> Result<WaitingCalls,
 
 /// Kilobytes that an installed tool keeps resident, from artifacts that were compiled before.
 pub(super) async fn per_idle_tool(folder: &Path, effort: Effort) -> Result<Option<f64>, CliError> {
-    let components: Vec<Vec<u8>> = (0..effort.of(2, 8)).map(variant).collect();
+    let components: Vec<Vec<u8>> = (0..effort.of(1, 8)).map(variant).collect();
     let sandbox = sandbox(Some(folder))?;
     for bytes in &components {
         install(&sandbox, bytes).await?;

@@ -28,7 +28,11 @@ pub(super) async fn latency(
     tokio::spawn(async move {
         let mut connection = Connection::open(address).await.map_err(failed)?;
         let mut samples = Samples::default();
+        let begun = Instant::now();
         for turn in 0..warm_up + count {
+            if turn > warm_up && !effort.goes_on(begun) {
+                break;
+            }
             let start = Instant::now();
             let body = connection.exchange(&request).await.map_err(failed)?;
             let took = start.elapsed();

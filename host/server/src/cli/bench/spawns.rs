@@ -21,6 +21,7 @@ pub(super) fn python(effort: Effort) -> Option<Middle> {
     measured(
         program.trim(),
         &["-c", "pass"],
+        effort,
         effort.of(2, 5),
         effort.of(20, 100),
     )
@@ -28,12 +29,28 @@ pub(super) fn python(effort: Effort) -> Option<Middle> {
 
 /// `/bin/true`, from start to end; none where there is none.
 pub(super) fn nothing(effort: Effort) -> Option<Middle> {
-    measured("/bin/true", &[], effort.of(5, 20), effort.of(100, 500))
+    measured(
+        "/bin/true",
+        &[],
+        effort,
+        effort.of(5, 20),
+        effort.of(100, 500),
+    )
 }
 
-fn measured(program: &str, args: &[&str], warm_up: usize, count: usize) -> Option<Middle> {
+fn measured(
+    program: &str,
+    args: &[&str],
+    effort: Effort,
+    warm_up: usize,
+    count: usize,
+) -> Option<Middle> {
     let mut samples = Samples::default();
+    let begun = Instant::now();
     for turn in 0..warm_up + count {
+        if turn > warm_up && !effort.goes_on(begun) {
+            break;
+        }
         let start = Instant::now();
         let mut command = Command::new(program);
         command
@@ -53,8 +70,10 @@ fn measured(program: &str, args: &[&str], warm_up: usize, count: usize) -> Optio
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
     #[test]
     fn a_program_that_is_not_there_gives_no_figure() {
-        assert!(super::measured("/no/such/program", &[], 0, 1).is_none());
+        assert!(measured("/no/such/program", &[], Effort { quick: true }, 0, 1).is_none());
     }
 }

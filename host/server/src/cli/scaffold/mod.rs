@@ -82,7 +82,7 @@ Examples:
   bulkhead tool new weather && cd weather
   cargo test
   bulkhead tool build
-  bulkhead run target/wasm32-wasip2/release/weather.wasm greet --input '{\"name\": \"Ada\"}'";
+  bulkhead run weather.wasm greet --input '{\"name\": \"Ada\"}'";
 
 /// Make a crate with one tool that builds and passes its test
 #[derive(Debug, Args)]
@@ -189,7 +189,6 @@ fn files(name: &str, sdk: Option<&str>) -> Result<Vec<(PathBuf, String)>, CliErr
     let fill = |template: &str| {
         template
             .replace("{{name}}", name)
-            .replace("{{file}}", &name.replace('-', "_"))
             .replace("{{sdk}}", &dependency)
     };
     let texts = [
@@ -200,7 +199,7 @@ fn files(name: &str, sdk: Option<&str>) -> Result<Vec<(PathBuf, String)>, CliErr
             fill(include_str!("template/rust-toolchain.toml")),
         ),
         ("src/lib.rs", fill(include_str!("template/lib.rs"))),
-        (".gitignore", "/target/\n".to_owned()),
+        (".gitignore", fill("/target/\n/{{name}}.wasm\n")),
     ];
     let mut files: Vec<_> = texts.map(|(path, text)| (PathBuf::from(path), text)).into();
     if sdk.is_none() {

@@ -1,20 +1,21 @@
 //! Guests that try to do harm. Each test shows the typed outcome, and that a neighbour's call
-//! works afterwards. What concerns the network is in `network.rs`, files in `folders.rs`.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+//! works afterwards. What concerns installing is in
+//! `install.rs`, the network in `network.rs`, peers in `peers.rs`, files in `folders/`.
 
-mod common;
+use std::{
+    fmt::Write as _,
+    sync::{Arc, Mutex},
+};
 
-use std::{fmt::Write as _, sync::Arc, sync::Mutex, time::Duration};
-
-use bulkhead_domain::{Outcome, Problem};
+use crate::common::*;
+use bulkhead_domain::Outcome;
 use bulkhead_policy::Limits;
 use bulkhead_sandbox::{
-    Authority, Call, Component, Event, InstallError, Report, Sandbox, Services, Settings,
+    Authority, Call, Event, Report, Sandbox, Services, Settings,
     services::{
         MemoryBlock, MemoryError, MemoryService, Namespace, StateEntry, StateError, StateService,
     },
 };
-use common::*;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 
@@ -28,39 +29,6 @@ async fn attack(tool: &str, input: Value) -> Report {
     neighbour_is_unharmed(&sandbox, &friendly).await;
     assert_eq!(sandbox.usage().running, 0);
     report
-}
-
-/// Installs what is no honest component, then shows that a neighbour is unharmed.
-async fn install_attack(bytes: &[u8]) -> Result<Component, InstallError> {
-    let sandbox = sandbox();
-    let friendly = friendly(&sandbox).await;
-    let installed = sandbox.install(bytes).await;
-    neighbour_is_unharmed(&sandbox, &friendly).await;
-    installed
-}
-
-fn wat(text: &str) -> Vec<u8> {
-    wat::parse_str(text).expect("valid text")
-}
-
-/// The misdescribing guest, in one of its modes.
-fn misdescribe(mode: &str) -> Vec<u8> {
-    let mut bytes = bulkhead_fixtures::MISDESCRIBE.to_vec();
-    let marker = b"MODE:";
-    let at = bytes
-        .windows(marker.len())
-        .position(|found| found == marker)
-        .expect("the marker");
-    let mode = format!("{mode:<16}");
-    bytes[at + marker.len()..][..16].copy_from_slice(mode.as_bytes());
-    bytes
-}
-
-fn description_problems(found: Result<Component, InstallError>) -> Vec<Problem> {
-    match found {
-        Err(InstallError::Description(problems)) => problems,
-        other => panic!("{other:?}"),
-    }
 }
 
 // 1 loop in call
@@ -107,42 +75,6 @@ async fn a_spinning_guest_shares_its_thread() {
         biased;
         report = spin => panic!("the neighbours waited for {:?}", report.receipt.outcome),
         () = neighbours => {}
-    }
-}
-
-// 2 loop in describe
-
-#[tokio::test]
-async fn a_describe_that_never_returns_is_given_up() {
-    for (mode, outcome) in [
-        ("spin", "out_of_fuel"),
-        ("sleep", "deadline_exceeded"),
-        ("panic", "trap"),
-        ("bomb", "out_of_memory"),
-    ] {
-        match install_attack(&misdescribe(mode)).await {
-            Err(InstallError::Describe(message)) => {
-                assert!(message.starts_with(outcome), "{message}")
-            }
-            other => panic!("{mode}: {other:?}"),
-        }
-    }
-}
-
-// 3 loop in a start function
-
-#[tokio::test]
-async fn a_start_function_that_never_ends_is_given_up() {
-    let bytes = wat(r#"(component
-        (core module $m
-            (func $start (loop (br 0)))
-            (start $start)
-            (func (export "f")))
-        (core instance $i (instantiate $m))
-        (func (export "f") (canon lift (core func $i "f"))))"#);
-    match install_attack(&bytes).await {
-        Err(InstallError::Describe(message)) => assert!(message.starts_with("out_of_fuel")),
-        other => panic!("{other:?}"),
     }
 }
 
@@ -239,25 +171,6 @@ async fn a_table_bomb_stops_at_its_limit() {
     assert_eq!(outcome(&report), Outcome::OutOfMemory);
     let friendly = friendly(&sandbox).await;
     neighbour_is_unharmed(&sandbox, &friendly).await;
-}
-
-// 7 thousands of instances
-
-#[tokio::test]
-async fn thousands_of_instances_are_refused() {
-    let mut text = String::from("(component (core module $m (func (export \"f\")))\n");
-    for at in 0..5_000 {
-        writeln!(text, "(core instance $i{at} (instantiate $m))").unwrap();
-    }
-    text.push_str("(func (export \"f\") (canon lift (core func $i0 \"f\"))))");
-    let found = install_attack(&wat(&text)).await;
-    assert!(
-        matches!(
-            found,
-            Err(InstallError::Invalid(_) | InstallError::Compile(_))
-        ),
-        "{found:?}"
-    );
 }
 
 // 8 deep recursion
@@ -506,7 +419,7 @@ async fn a_client_may_go_away_at_any_await() {
     let settings = Settings {
         slots: 2,
         yield_interval: 1_000,
-        ..Settings::default()
+        ..settings()
     };
     let sandbox = Sandbox::new(settings).unwrap();
     let (hostile, friendly) = (hostile(&sandbox).await, friendly(&sandbox).await);
@@ -596,7 +509,7 @@ async fn a_host_function_that_panics_ends_its_own_call_alone() {
 async fn nothing_of_one_call_is_seen_by_the_next_in_the_same_slot() {
     let settings = Settings {
         slots: 1,
-        ..Settings::default()
+        ..settings()
     };
     let sandbox = Sandbox::new(settings).unwrap();
     assert!(sandbox.usage().pooling);
@@ -628,156 +541,6 @@ async fn nothing_of_one_call_is_seen_by_the_next_in_the_same_slot() {
             Some(json!({"result": 0}))
         );
     }
-}
-
-// 27 tampered or foreign compiled artifact: see also the tests of `cache.rs`
-
-#[tokio::test]
-async fn a_tampered_artifact_is_compiled_anew_and_a_good_one_is_not() {
-    let folder = tempfile::tempdir().unwrap();
-    let settings = || Settings {
-        cache_dir: Some(folder.path().to_owned()),
-        cache_key: Some(bulkhead_sandbox::CacheKey::new([7; 32])),
-        slots: 4,
-        ..Settings::default()
-    };
-    let sandbox = Sandbox::new(settings()).unwrap();
-    friendly(&sandbox).await;
-    assert_eq!(sandbox.cache_counts(), (0, 1));
-    let sandbox = Sandbox::new(settings()).unwrap();
-    friendly(&sandbox).await;
-    assert_eq!(sandbox.cache_counts(), (1, 0));
-
-    for entry in std::fs::read_dir(folder.path()).unwrap() {
-        let path = entry.unwrap().path();
-        let mut bytes = std::fs::read(&path).unwrap();
-        let middle = bytes.len() / 2;
-        bytes[middle] ^= 0xff;
-        std::fs::write(path, bytes).unwrap();
-    }
-    let sandbox = Sandbox::new(settings()).unwrap();
-    let friendly = friendly(&sandbox).await;
-    assert_eq!(sandbox.cache_counts(), (0, 1));
-    neighbour_is_unharmed(&sandbox, &friendly).await;
-}
-
-// 28 malformed and 50 MB components, compile bombs
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_component_that_is_cut_or_changed_anywhere_never_harms_the_host() {
-    let sandbox = Sandbox::new(Settings {
-        slots: 4,
-        ..Settings::default()
-    })
-    .unwrap();
-    let friendly = friendly(&sandbox).await;
-    let good = misdescribe("honest");
-    for step in 0..40 {
-        let at = good.len() * step / 40;
-        assert!(sandbox.install(&good[..at]).await.is_err(), "cut at {at}");
-    }
-    for step in 1..40 {
-        let mut bad = good.clone();
-        let at = good.len() * step / 40;
-        bad[at] = !bad[at];
-        // A changed byte may still be a valid component; it must only never harm the host.
-        let _ = sandbox.install(bad).await;
-    }
-    neighbour_is_unharmed(&sandbox, &friendly).await;
-}
-
-#[tokio::test]
-async fn more_bytes_than_allowed_are_refused_before_they_are_read() {
-    let settings = Settings {
-        max_component_bytes: 1 << 20,
-        ..Settings::default()
-    };
-    let sandbox = Sandbox::new(settings).unwrap();
-    let found = sandbox.install(vec![0; 50 << 20]).await;
-    assert!(
-        matches!(
-            found,
-            Err(InstallError::TooLarge {
-                actual: 0x320_0000,
-                ..
-            })
-        ),
-        "{found:?}"
-    );
-}
-
-#[tokio::test]
-async fn a_function_of_many_megabytes_is_refused_before_it_is_compiled() {
-    let mut body = String::with_capacity(16 << 20);
-    for _ in 0..800_000 {
-        body.push_str("i32.const 1 drop ");
-    }
-    let text = format!(
-        r#"(component (core module $m (func (export "f") {body}))
-            (core instance $i (instantiate $m))
-            (func (export "f") (canon lift (core func $i "f"))))"#
-    );
-    match install_attack(&wat(&text)).await {
-        Err(InstallError::Invalid(message)) => assert!(message.contains("one function")),
-        other => panic!("{other:?}"),
-    }
-}
-
-#[tokio::test]
-async fn compiling_that_takes_too_long_is_given_up() {
-    let settings = Settings {
-        compile_timeout: Duration::from_millis(1),
-        ..Settings::default()
-    };
-    let sandbox = Sandbox::new(settings).unwrap();
-    let found = sandbox.install(bulkhead_fixtures::FRIENDLY).await;
-    let given_up = matches!(
-        found,
-        Err(InstallError::CompileTimeout(_) | InstallError::Busy)
-    );
-    assert!(given_up, "{found:?}");
-}
-
-// 29 unknown import, wrong version, duplicate names, hostile schema or description
-
-#[tokio::test]
-async fn what_a_component_says_of_itself_is_checked() {
-    for (mode, at) in [
-        ("twice", "/1/name"),
-        ("name", "/0/name"),
-        ("hidden", "/0/description"),
-        ("long", "/0/description"),
-        ("no-json", "/0/input_schema"),
-        ("deep", "/0/input_schema"),
-        ("too-deep", "/0/input_schema"),
-        ("huge", "/0/input_schema"),
-        ("reference", "/0/input_schema"),
-    ] {
-        let problems = description_problems(install_attack(&misdescribe(mode)).await);
-        assert!(
-            problems.iter().any(|problem| problem.at == at),
-            "{mode}: {problems:?}"
-        );
-    }
-    let found = install_attack(&misdescribe("none")).await;
-    assert!(matches!(found, Err(InstallError::NoTools(_))), "{found:?}");
-    assert!(install_attack(&misdescribe("thousands")).await.is_err());
-    assert!(install_attack(&misdescribe("honest")).await.is_ok());
-}
-
-#[tokio::test]
-async fn an_import_of_a_known_interface_with_another_type_is_refused() {
-    let bytes = wat(r#"(component
-        (import "wasi:random/random@0.2.0" (instance $random
-            (export "get-random-u64" (func (result string)))))
-        (core module $m (func (export "f")))
-        (core instance $i (instantiate $m))
-        (func (export "f") (canon lift (core func $i "f"))))"#);
-    let found = install_attack(&bytes).await;
-    assert!(
-        matches!(found, Err(InstallError::UnknownImports(_))),
-        "{found:?}"
-    );
 }
 
 // 30 peer recursion, cycles, budget inheritance: see `peers.rs`

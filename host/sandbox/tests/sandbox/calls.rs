@@ -1,17 +1,14 @@
 //! Calls as they should be: results, receipts, capabilities, events, cancellation, queueing.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
-
-mod common;
 
 use std::{
     sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
 
+use crate::common::*;
 use bulkhead_domain::{Digest, Outcome, ToolError};
 use bulkhead_policy::Limits;
 use bulkhead_sandbox::{Event, Kind, Sandbox, Settings};
-use common::*;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -70,6 +67,12 @@ async fn a_wrong_input_names_every_problem_and_runs_nothing() {
             .any(|problem| problem.message.contains("right"))
     );
     assert_eq!(report.receipt.fuel.total(), 0);
+    // A receipt says where, and keeps nothing of what the input held.
+    let detail = report.receipt.detail.unwrap();
+    assert!(
+        detail.contains("/left") && !detail.contains("\"2\""),
+        "{detail}"
+    );
 }
 
 #[tokio::test]
@@ -183,7 +186,7 @@ async fn a_call_that_is_dropped_frees_its_slot() {
 async fn a_thousand_calls_wait_their_turn_and_none_fails() {
     let settings = Settings {
         slots: 2,
-        ..Settings::default()
+        ..settings()
     };
     let sandbox = Sandbox::new(settings).unwrap();
     let component = friendly(&sandbox).await;
@@ -211,7 +214,7 @@ async fn a_full_pool_makes_calls_wait_and_then_refuses_by_type() {
         slots: 1,
         queue: 1,
         queue_timeout: Duration::from_millis(50),
-        ..Settings::default()
+        ..settings()
     };
     let sandbox = Sandbox::new(settings).unwrap();
     let component = hostile(&sandbox).await;
@@ -243,7 +246,7 @@ async fn a_full_pool_makes_calls_wait_and_then_refuses_by_type() {
 async fn instances_are_made_on_demand_where_slots_are_switched_off() {
     let settings = Settings {
         pooling: false,
-        ..Settings::default()
+        ..settings()
     };
     let sandbox = Sandbox::new(settings).unwrap();
     assert!(!sandbox.usage().pooling);

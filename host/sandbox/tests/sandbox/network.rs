@@ -1,18 +1,15 @@
 //! Tools that reach out: hostile guests 18, 19, 20, 23 and 24 through a real guest. The rules
 //! themselves are tested in `bulkhead-egress`.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
-
-mod common;
 
 use std::{net::SocketAddr, sync::Arc};
 
+use crate::common::*;
 use bulkhead_domain::{HostCallOutcome, Outcome};
 use bulkhead_policy::{Capabilities, Limits};
 use bulkhead_sandbox::{
     Authority, Component, Report, Sandbox,
     egress::{Credential, Placement, Secret},
 };
-use common::*;
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},

@@ -1,0 +1,9 @@
+//! The sandbox from outside, as one program: linking the engine takes longer than most tests.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+
+mod calls;
+mod common;
+mod hostile;
+mod install;
+mod network;
+mod peers;

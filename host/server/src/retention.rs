@@ -1,0 +1,37 @@
+//! How long receipts are kept.
+
+use std::time::Duration;
+
+use bulkhead_domain::Timestamp;
+use bulkhead_store::Store;
+use tokio_util::sync::CancellationToken;
+
+/// Before the first look: the requests that wait for a start come first.
+const FIRST: Duration = Duration::from_secs(1);
+/// From one look to the next. A look that finds nothing reads one index.
+const EVERY: Duration = Duration::from_secs(600);
+const DAY_MICROS: i64 = 86_400_000_000;
+
+/// Deletes receipts that are older than `days` or beyond the newest `max`, until `stop`. What
+/// one look has not finished then, the next start's first one does.
+pub(crate) async fn prune_receipts(store: Store, days: u64, max: u64, stop: CancellationToken) {
+    stop.run_until_cancelled(async {
+        tokio::time::sleep(FIRST).await;
+        loop {
+            match store.prune_receipts(Some(days_ago(days)), Some(max)).await {
+                Ok(0) => {}
+                Ok(receipts) => tracing::info!(receipts, "old receipts were deleted"),
+                Err(error) => tracing::warn!(%error, "old receipts could not be deleted"),
+            }
+            tokio::time::sleep(EVERY).await;
+        }
+    })
+    .await;
+}
+
+fn days_ago(days: u64) -> Timestamp {
+    let age = i64::try_from(days)
+        .unwrap_or(i64::MAX)
+        .saturating_mul(DAY_MICROS);
+    Timestamp::from_micros(Timestamp::now().micros().saturating_sub(age))
+}

@@ -38,7 +38,7 @@
 //! - [`Error`]: how it fails.
 //! - [`context`]: the running call: progress, partial output, log.
 //! - [`http`], [`state`], [`memory`], [`recall`], [`files`], [`agents`], [`peers`], [`secrets`],
-//!   [`env`]: what the host can do for it, each within what a person granted.
+//!   [`mod@env`]: what the host can do for it, each within what a person granted.
 //! - `mock` (not in components): the host of `cargo test`.
 
 // Generated code and doc tests name this crate by its own name.

@@ -5,7 +5,7 @@
 //! clippy's wrapper …) mean nothing to a guest.
 //!
 //! - [`Build`]: one run of cargo, and the components that came out ([`Artifact`]).
-//! - [`embed`]: every guest of a folder, as constants for `include!`; what a build script needs.
+//! - [`mod@embed`]: every guest of a folder, as constants for `include!`; what a build script needs.
 //! - [`target`]: the compiler's target, which is added where it is missing.
 //! - [`BuildError`]: what can go wrong.
 

@@ -155,6 +155,7 @@ async fn a_called_tool_has_no_more_memory_and_time_than_its_caller() {
     assert_eq!(inner.outcome, Outcome::OutOfMemory);
     assert!(inner.peak_memory_bytes + report.receipt.peak_memory_bytes <= limits.memory_bytes);
 
+    peers.reports.lock().unwrap().clear();
     let limits = Limits {
         timeout_ms: 200,
         ..tight()

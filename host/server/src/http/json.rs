@@ -187,7 +187,7 @@ async fn drain(body: &mut Body) {
 /// say where.
 pub(crate) fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Rejection> {
     // An array would do for a struct, one element a field.
-    if body.trim_ascii_start().first() != Some(&b'{') {
+    if !looks_like_an_object(body) {
         return Err(no_object(body));
     }
     serde_json::from_slice(body).map_err(|error| explain::<T>(body, &error))
@@ -196,6 +196,9 @@ pub(crate) fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Rejecti
 /// As [`parse`], for bodies that hold a secret: a refusal has the place of what is wrong and
 /// nothing of what was sent.
 pub(crate) fn parse_secret<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Rejection> {
+    if !looks_like_an_object(body) {
+        return Err(no_object(body));
+    }
     let refused = match parse(body) {
         Ok(parsed) => return Ok(parsed),
         Err(refused) if refused.kind() == &error::INVALID_BODY => refused,
@@ -204,6 +207,10 @@ pub(crate) fn parse_secret<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, 
     let message = "a field is missing, unknown, or of another type than this route takes";
     let at = refused.problem_at().unwrap_or_default().to_owned();
     Err(Rejection::with(&error::INVALID_BODY, message).at(at, message))
+}
+
+fn looks_like_an_object(body: &[u8]) -> bool {
+    body.trim_ascii_start().first() == Some(&b'{')
 }
 
 fn no_object(body: &[u8]) -> Rejection {

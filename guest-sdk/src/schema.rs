@@ -5,10 +5,24 @@ use schemars::{
 };
 use serde_json::{Map, Value, json};
 
-/// What schemars writes as the `format` of Rust's numbers.
-const NUMBER_FORMATS: &[&str] = &[
-    "int", "int8", "int16", "int32", "int64", "int128", "uint", "uint8", "uint16", "uint32",
-    "uint64", "uint128", "float", "double",
+/// What schemars writes as the `format` of Rust's numbers, with the bounds that a model should
+/// know. Pointer-sized ones have 32 bits in a guest; 64-bit bounds are beyond what JSON parsers
+/// read exactly.
+const NUMBER_FORMATS: &[(&str, Option<(i64, i64)>)] = &[
+    ("int", Some((i32::MIN as i64, i32::MAX as i64))),
+    ("int8", Some((i8::MIN as i64, i8::MAX as i64))),
+    ("int16", Some((i16::MIN as i64, i16::MAX as i64))),
+    ("int32", Some((i32::MIN as i64, i32::MAX as i64))),
+    ("int64", None),
+    ("int128", None),
+    ("uint", Some((0, u32::MAX as i64))),
+    ("uint8", Some((0, u8::MAX as i64))),
+    ("uint16", Some((0, u16::MAX as i64))),
+    ("uint32", Some((0, u32::MAX as i64))),
+    ("uint64", None),
+    ("uint128", None),
+    ("float", None),
+    ("double", None),
 ];
 
 /// The schema of a tool's input: an object that names its properties. Subschemas are inlined,
@@ -45,19 +59,23 @@ fn settings() -> SchemaSettings {
         settings.meta_schema = None;
         settings
             .transforms
-            .push(Box::new(RecursiveTransform(drop_number_format)));
+            .push(Box::new(RecursiveTransform(bounds_for_format)));
     })
 }
 
-/// Formats such as `uint8` are schemars' own: some model providers refuse what they don't know,
-/// and the bounds of a number stand beside it anyway.
-fn drop_number_format(schema: &mut Schema) {
-    let number = schema
-        .get("format")
-        .and_then(Value::as_str)
-        .is_some_and(|format| NUMBER_FORMATS.contains(&format));
-    if number {
-        schema.remove("format");
+/// Formats such as `uint8` are schemars' own, and some model providers refuse what they don't
+/// know: a number has its bounds instead.
+fn bounds_for_format(schema: &mut Schema) {
+    let format = schema.get("format").and_then(Value::as_str);
+    let known = NUMBER_FORMATS.iter().find(|(name, _)| format == Some(name));
+    let Some((_, bounds)) = known else { return };
+    schema.remove("format");
+    if let Some((minimum, maximum)) = bounds {
+        for (keyword, bound) in [("minimum", minimum), ("maximum", maximum)] {
+            if schema.get(keyword).is_none() {
+                schema.insert(keyword.to_owned(), json!(bound));
+            }
+        }
     }
 }
 
@@ -93,6 +111,10 @@ mod tests {
         /// How often.
         _times: Option<u8>,
         _inner: Inner,
+        _offset: i32,
+        #[schemars(range(min = 1))]
+        _size: usize,
+        _total: u64,
     }
 
     #[derive(JsonSchema, Deserialize)]
@@ -107,8 +129,11 @@ mod tests {
             "properties": {
                 "_times": {"type": ["integer", "null"], "minimum": 0, "maximum": 255, "description": "How often."},
                 "_inner": {"type": "object", "properties": {"_deep": {"type": "boolean"}}, "required": ["_deep"]},
+                "_offset": {"type": "integer", "minimum": i32::MIN, "maximum": i32::MAX},
+                "_size": {"type": "integer", "minimum": 1, "maximum": u32::MAX},
+                "_total": {"type": "integer", "minimum": 0},
             },
-            "required": ["_inner"],
+            "required": ["_inner", "_offset", "_size", "_total"],
             "additionalProperties": false,
         });
         assert_eq!(input_schema::<Outer>(), expected);

@@ -1,4 +1,4 @@
-//! What others made, in the real sandbox: components of toolchains that nobody here wrote.
+//! What others made, in a running server: components of toolchains that nobody here wrote.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -8,9 +8,8 @@
 
 use std::{path::Path, process::Command};
 
-use bulkhead_domain::{Outcome, ToolError};
-use bulkhead_sandbox::{Call, Kind, Sandbox, Settings};
-use serde_json::Value;
+use bulkhead_server::{Config, Server};
+use serde_json::{Value, json};
 
 /// Set where the toolchains must be there, such as in continuous integration.
 const REQUIRED: &str = "BULKHEAD_REQUIRE_CONFORMANCE";
@@ -36,48 +35,66 @@ fn text_tools() -> Option<Vec<u8>> {
     }
 }
 
+/// Pushes a component to a server of its own and gives its description.
+async fn pushed(server: &Server, client: &reqwest::Client, bytes: Vec<u8>) -> Value {
+    let push = client.post(format!("{}/v1/components?name=text-tools", server.url()));
+    let push = push.header("content-type", "application/wasm").body(bytes);
+    let answer = push.send().await.unwrap();
+    assert_eq!(answer.status(), 201, "{}", answer.text().await.unwrap());
+    let described = client.get(format!("{}/v1/components/text-tools", server.url()));
+    described.send().await.unwrap().json().await.unwrap()
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn python_made_into_a_component_by_others_runs_as_a_set_of_tools() {
+async fn python_made_into_a_component_by_others_is_pushed_described_and_called() {
     let Some(bytes) = text_tools() else { return };
-    let sandbox = Sandbox::new(Settings {
-        slots: 2,
-        ..Settings::default()
-    })
-    .unwrap();
-    let component = sandbox.install(bytes).await.unwrap();
-    assert_eq!(component.kind(), Kind::Plain);
-    assert!(
-        !component.is_pure(),
+    // An error says that another test was first.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let mut config = Config::new(folder.path());
+    config.listen.set_port(0);
+    config.builtin_tools = false;
+    config.sandbox.slots = 2;
+    let server = Server::start(config).await.unwrap();
+    let component = pushed(&server, &client, bytes).await;
+    assert_eq!(component["kind"], "plain");
+    assert_eq!(
+        component["pure"], false,
         "it may read clocks and random numbers"
     );
+    let names: Vec<_> = component["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tool| &tool["name"])
+        .collect();
+    assert_eq!(names.len(), 3, "{names:?}");
 
     let cases = include_str!("componentize/calls.json");
     let cases: Vec<Value> = serde_json::from_str(cases).unwrap();
     assert!(cases.len() >= 7);
     for case in cases {
-        let call = Call::new(case["tool"].as_str().unwrap(), case["input"].to_string());
-        let report = sandbox.call(&component, call).await;
+        let tool = case["tool"].as_str().unwrap();
+        let call = format!(
+            "{}/v1/components/text-tools/tools/{tool}/call",
+            server.url()
+        );
+        let call = client.post(call).json(&json!({ "input": case["input"] }));
+        let answer = call.send().await.unwrap();
+        let status = answer.status();
+        let body: Value = answer.json().await.unwrap();
         if let Some(text) = case.get("text") {
-            assert_eq!(
-                report.result.unwrap().text(),
-                text.as_str().unwrap(),
-                "{case}"
-            );
+            assert_eq!(&body["text"], text, "{case}");
         } else if let Some(structured) = case.get("structured") {
-            assert_eq!(
-                report.result.unwrap().structured.as_ref(),
-                Some(structured),
-                "{case}"
-            );
+            assert_eq!(&body["output"]["structured"], structured, "{case}");
         } else if let Some(failed) = case.get("failed") {
-            let failure = report.result.unwrap_err();
-            assert_eq!(failure.outcome, Outcome::ToolError, "{case}");
-            let failed = ToolError::Failed(failed.as_str().unwrap().to_owned());
-            assert_eq!(failure.tool_error, Some(failed));
+            assert_eq!(body["outcome"], "tool_error", "{case}");
+            assert_eq!(body["error"]["tool_error"]["detail"], *failed, "{body}");
         } else {
-            let failure = report.result.unwrap_err();
-            assert_eq!(failure.outcome, Outcome::InvalidInput, "{case}");
-            assert!(!failure.problems.is_empty());
+            assert_eq!(status, 422, "{case}");
+            assert!(!body["error"]["problems"].as_array().unwrap().is_empty());
         }
     }
+    server.shutdown().await.unwrap();
 }

@@ -10,19 +10,26 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use crate::support::{Answer, TestServer};
 
 #[tokio::test]
-async fn with_a_token_every_route_but_health_needs_it() {
+async fn with_a_token_every_route_but_health_and_the_documentation_needs_it() {
     let server = TestServer::start_with(|config| config.token = Some("t0ken".to_owned())).await;
-    for path in ["/v1/health", "/v1/health/"] {
-        assert_eq!(server.get(path).await.status, 200);
+    let open = [
+        "/v1/health",
+        "/v1/health/",
+        "/openapi.json",
+        "/docs",
+        "/docs/docs.js",
+        "/docs/docs.css",
+    ];
+    for path in open {
+        let answer = server.request(Method::GET, path).send().await.unwrap();
+        assert_eq!(answer.status(), 200, "{path}");
     }
     let routes = [
         "/v1/components",
         "/v1/grants",
         "/v1/credentials",
         "/v1/receipts",
-        "/openapi.json",
-        "/docs",
-        "/docs/docs.js",
+        "/docs/",
         "/metrics",
         "/v1/components/a",
         "/nowhere",

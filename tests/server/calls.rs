@@ -41,43 +41,6 @@ async fn a_call_without_a_grant_is_denied_and_says_which_grant_would_help() {
 }
 
 #[tokio::test]
-async fn a_hostile_call_ends_with_its_outcome_and_harms_no_neighbour() {
-    let server = TestServer::start()
-        .await
-        .with_friendly()
-        .await
-        .with_hostile()
-        .await;
-    for (tool, limits, outcome) in [
-        ("hostile/spin", json!({ "fuel": 10_000_000 }), "out_of_fuel"),
-        (
-            "hostile/spin",
-            json!({ "fuel": 100_000_000_000_u64, "timeout_ms": 200 }),
-            "deadline_exceeded",
-        ),
-        (
-            "hostile/memory_bomb",
-            json!({ "memory_bytes": 64 << 20 }),
-            "out_of_memory",
-        ),
-        ("hostile/recurse", json!({}), "trap"),
-        ("hostile/panic", json!({}), "trap"),
-        (
-            "hostile/sleep_forever",
-            json!({ "timeout_ms": 200 }),
-            "deadline_exceeded",
-        ),
-    ] {
-        let harm = server.call_with(tool, json!({ "limits": limits }));
-        let neighbour = server.call("friendly/add", json!({ "left": 1, "right": 1 }));
-        let (harm, neighbour) = futures::join!(harm, neighbour);
-        assert_eq!(harm.outcome(), outcome, "{harm:?}");
-        assert_eq!(harm.body["receipt"]["outcome"], outcome);
-        assert_eq!(neighbour.outcome(), "ok");
-    }
-}
-
-#[tokio::test]
 async fn a_request_s_limits_are_clamped_to_the_operator_s() {
     let server = TestServer::start_with(|config| config.sandbox.ceiling.fuel = 10_000_000).await;
     let server = server.with_hostile().await;
@@ -209,6 +172,36 @@ async fn a_tool_calls_its_granted_peers_under_their_own_grants() {
     // Each has a receipt.
     let receipts = server.get("/v1/receipts?tool=add").await;
     assert_eq!(receipts.body.as_array().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn what_a_caller_does_not_pass_on_is_not_passed_on_to_peers_either() {
+    let server = TestServer::start().await.with_friendly().await;
+    server
+        .grant(
+            json!({ "component": "friendly", "capabilities": { "peers": ["*"], "state": true } }),
+        )
+        .await;
+    let ask = |narrow: serde_json::Value| json!({ "input": { "name": "friendly/counter" }, "narrow": narrow });
+    for (narrow, outcome) in [
+        (json!({ "peers": ["*"], "state": true }), "ok"),
+        (json!({ "peers": ["*"] }), "tool_error"),
+        (json!({ "state": true }), "denied"),
+    ] {
+        let asked = server
+            .call_with("friendly/ask_peer", ask(narrow.clone()))
+            .await;
+        assert_eq!(asked.outcome(), outcome, "{narrow}: {asked:?}");
+    }
+    let counted = server.get("/v1/receipts?tool=counter").await;
+    let outcomes: Vec<_> = counted
+        .body
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|r| &r["outcome"])
+        .collect();
+    assert_eq!(outcomes, ["denied", "ok"], "the newest first");
 }
 
 /// Hostile guest 29: names that shadow built-ins.

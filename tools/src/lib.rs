@@ -7,8 +7,12 @@
 //! assert_eq!(name, "demo");
 //! assert_eq!(component, bulkhead_tools::DEMO);
 //! ```
+//!
+//! The runtimes of languages are no tools: [`JAVASCRIPT`], and [`PYTHON`] where the machine that
+//! built this could make it.
 
 include!(concat!(env!("OUT_DIR"), "/guests.rs"));
+include!(concat!(env!("OUT_DIR"), "/python.rs"));
 
 #[cfg(test)]
 mod tests {

@@ -16,10 +16,12 @@ const PROFILE: &str = "guest";
 ///
 /// A guest is a folder of the package that has a `Cargo.toml`; folder `fetch_webpage` holds
 /// package `{prefix}fetch-webpage`, which becomes constant `FETCH_WEBPAGE` and name `fetch_webpage`.
-pub fn embed(prefix: &str) -> Result<(), BuildError> {
+/// Those in `apart` (language runtimes, for example) have a constant and are not in `ALL`.
+pub fn embed(prefix: &str, apart: &[&str]) -> Result<(), BuildError> {
     let package = build_script_variable("CARGO_MANIFEST_DIR")?;
     let out = build_script_variable("OUT_DIR")?;
-    let names = guests(&package)?;
+    let mut names = guests(&package)?;
+    names.retain(|name| !apart.contains(&name.as_str()));
     // Before the build, so that a failed one runs again after a change; the whole folder, so that
     // a new guest is seen.
     instruct(&package);
@@ -41,7 +43,7 @@ pub fn embed(prefix: &str) -> Result<(), BuildError> {
         embedded.push((name.as_str(), copy));
     }
     let code = out.join("guests.rs");
-    fs::write(&code, constants(&embedded)).map_err(BuildError::file(&code))
+    fs::write(&code, constants(&embedded, apart)).map_err(BuildError::file(&code))
 }
 
 /// The folders that hold a guest, in the order of their names.
@@ -86,7 +88,7 @@ fn instruct(path: &Path) {
     println!("cargo::rerun-if-changed={}", path.display());
 }
 
-fn constants(embedded: &[(&str, PathBuf)]) -> String {
+fn constants(embedded: &[(&str, PathBuf)], apart: &[&str]) -> String {
     let mut code = String::new();
     let mut all = String::new();
     for (name, path) in embedded {
@@ -96,11 +98,13 @@ fn constants(embedded: &[(&str, PathBuf)]) -> String {
             code,
             "/// The component `{name}`.\npub const {constant}: &[u8] = include_bytes!({path:?});\n"
         );
-        let _ = write!(all, "({name:?}, {constant}), ");
+        if !apart.contains(name) {
+            let _ = write!(all, "({name:?}, {constant}), ");
+        }
     }
     let _ = writeln!(
         code,
-        "/// Every component here, by name.\npub const ALL: &[(&str, &[u8])] = &[{all}];"
+        "/// The components, by name.\npub const ALL: &[(&str, &[u8])] = &[{all}];"
     );
     code
 }
@@ -127,14 +131,19 @@ mod tests {
     }
 
     #[test]
-    fn every_component_has_a_constant_and_stands_in_the_list() {
-        let code = constants(&[("web_search", "/out/web_search.wasm".into())]);
+    fn every_component_has_a_constant_and_stands_in_the_list_unless_it_is_apart() {
+        let embedded = [
+            ("javascript", "/out/javascript.wasm".into()),
+            ("web_search", "/out/web_search.wasm".into()),
+        ];
+        let code = constants(&embedded, &["javascript"]);
         assert!(
             code.contains(
                 r#"pub const WEB_SEARCH: &[u8] = include_bytes!("/out/web_search.wasm");"#
             ),
             "{code}"
         );
+        assert!(code.contains("pub const JAVASCRIPT"), "{code}");
         assert!(
             code.contains(r#"&[("web_search", WEB_SEARCH), ]"#),
             "{code}"

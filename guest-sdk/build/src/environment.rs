@@ -70,7 +70,7 @@ fn is_for_the_host(name: &OsString) -> bool {
 
 /// The target directory around a build script's `OUT_DIR`. Cargo tags it; the number of folders
 /// between the two is cargo's own business.
-pub(crate) fn target_directory(out_dir: &Path) -> PathBuf {
+pub fn target_directory(out_dir: &Path) -> PathBuf {
     let tagged = out_dir
         .ancestors()
         .find(|folder| folder.join("CACHEDIR.TAG").is_file());

@@ -21,4 +21,5 @@ pub mod target;
 
 pub use build::{Artifact, Build};
 pub use embed::embed;
+pub use environment::target_directory;
 pub use error::BuildError;

@@ -33,6 +33,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             requests: 1,
             request_bytes: 1 << 20,
             response_bytes: 1 << 20,
+            within: None,
         };
         let mut times: Vec<Duration> = Vec::with_capacity(REQUESTS);
         for _ in 0..REQUESTS {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bulkhead_policy::HttpRule;
 
-use crate::Credential;
+use crate::{Allowance, Credential};
 
 /// What one call may do: made by whoever starts the call, read by its [`Session`](crate::Session).
 #[derive(Debug, Clone)]
@@ -20,6 +20,8 @@ pub struct Access {
     pub request_bytes: u64,
     /// Bytes of all answers' bodies.
     pub response_bytes: u64,
+    /// What is left to the call that made this one; both spend it.
+    pub within: Option<Allowance>,
 }
 
 impl Access {
@@ -31,6 +33,7 @@ impl Access {
             requests: 0,
             request_bytes: 0,
             response_bytes: 0,
+            within: None,
         }
     }
 }

@@ -98,11 +98,8 @@ pub(crate) async fn exchange(session: &Arc<Inner>, hop: Hop<'_>) -> Result<Answe
     if let Payload::Whole(bytes) = &body {
         search_bytes(session, bytes, &entitled)?;
     }
-    if !session.budgets.requests.take(1) {
-        return Err(EgressError::TooManyRequests {
-            limit: session.budgets.requests.limit(),
-        });
-    }
+    let taken = session.budgets.take_request();
+    taken.map_err(|limit| EgressError::TooManyRequests { limit })?;
 
     let connecting = timeout(times.connect, reach(session, target, &rules));
     let (rule, stream) = connecting.await.map_err(|_| EgressError::Timeout)??;

@@ -46,6 +46,7 @@ pub mod session;
 pub mod settings;
 
 pub use access::Access;
+pub use budget::Allowance;
 pub use credential::{Credential, Placement};
 pub use error::{EgressError, SetupError};
 pub use fetch::{Request, Response};

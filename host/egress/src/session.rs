@@ -9,7 +9,8 @@ use http::HeaderValue;
 use rustls::ClientConfig;
 
 use crate::{
-    Access, Credential, EgressError, Scrubber, Settings, SetupError, budget::Budgets, connect,
+    Access, Allowance, Credential, EgressError, Scrubber, Settings, SetupError, budget::Budgets,
+    connect,
 };
 
 /// The way out of a process. Cheap to clone.
@@ -66,6 +67,11 @@ impl Egress {
 }
 
 impl Session {
+    /// What the call may still send and receive, for the calls that it makes.
+    pub fn allowance(&self) -> Allowance {
+        self.0.budgets.totals.clone()
+    }
+
     /// Finds the secrets of the call, for what else it writes: logs, errors, results.
     pub fn scrubber(&self) -> &Scrubber {
         self.0.scrubber()

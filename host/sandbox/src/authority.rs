@@ -9,7 +9,7 @@ use std::{
 
 use bulkhead_domain::{Content, Digest};
 use bulkhead_egress::{Credential, Scrubber};
-use bulkhead_policy::{Capabilities, HttpRule};
+use bulkhead_policy::{Capabilities, FolderRule, HttpRule};
 
 use crate::Component;
 
@@ -61,6 +61,28 @@ impl Authority {
             credentials,
             state_name.into(),
         )))
+    }
+
+    /// What source may do: `granted` ∩ `narrowing`. Source declares no wishes, so that it wishes
+    /// for whatever its runtime could reach. `packages` are folders of imports, which it sees
+    /// read-only without a grant.
+    pub fn for_source(
+        granted: &Capabilities,
+        narrowing: Option<&Capabilities>,
+        credentials: Vec<Credential>,
+        state_name: impl Into<String>,
+        packages: Vec<FolderRule>,
+    ) -> Arc<Self> {
+        let mut effective = match narrowing {
+            Some(narrowing) => granted.limited_to(narrowing),
+            None => granted.clone(),
+        };
+        let packages = packages.into_iter().map(|folder| FolderRule {
+            write: false,
+            ..folder
+        });
+        effective.folders.extend(packages);
+        Arc::new(Self::new(effective, credentials, state_name.into()))
     }
 
     fn new(

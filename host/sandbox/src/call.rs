@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use bulkhead_policy::Limits;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Authority, EventSink, Services};
+use crate::{Authority, EventSink, Lineage, Services};
 
 /// One call of a tool. [`Call::new`] gives a call without any capability.
 #[derive(Clone)]
@@ -28,9 +28,8 @@ pub struct Call {
     pub events: Option<EventSink>,
     /// Cancels the call at any await; the guest stops within milliseconds.
     pub cancel: CancellationToken,
-    /// The calls that led to this one through `peers`, outermost first, as `digest/tool`.
-    /// Empty for a call from outside.
-    pub chain: Vec<String>,
+    /// What the call inherits from the one that made it through `peers`.
+    pub lineage: Lineage,
 }
 
 impl Call {
@@ -46,7 +45,7 @@ impl Call {
             idempotency_key: None,
             events: None,
             cancel: CancellationToken::new(),
-            chain: Vec::new(),
+            lineage: Lineage::default(),
         }
     }
 

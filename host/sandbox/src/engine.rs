@@ -172,7 +172,7 @@ fn linker(engine: &Engine) -> wasmtime::Result<Linker<CallState>> {
     wasi::sockets::network::add_to_linker::<S, WasiSockets>(l, &options, S::sockets)?;
     wasi::sockets::ip_name_lookup::add_to_linker::<S, WasiSockets>(l, S::sockets)?;
     interfaces::filesystem::add_to_linker(l)?;
-    wasmtime_wasi_http::p2::add_only_http_to_linker_async(l)?;
+    interfaces::wasi_http::add_to_linker(l)?;
     interfaces::add_to_linker(l)?;
     Ok(linker)
 }

@@ -23,6 +23,7 @@ mod event;
 mod install;
 mod interfaces;
 mod limiter;
+mod lineage;
 mod recorder;
 mod report;
 mod run;
@@ -30,6 +31,7 @@ mod sandbox;
 mod schema;
 pub mod services;
 mod settings;
+mod source;
 mod state;
 
 pub use authority::Authority;
@@ -39,7 +41,12 @@ pub use call::Call;
 pub use component::{Component, Import, Kind};
 pub use error::{InstallError, SetupError};
 pub use event::{Event, EventSink, LogLevel};
+pub use lineage::Lineage;
 pub use report::{Failure, LogLine, Report};
 pub use sandbox::Sandbox;
 pub use services::Services;
 pub use settings::{Settings, Usage};
+pub use source::{
+    Description, Environment, Exception, Fault, Job, Language, MAX_SOURCE_BYTES, Runtime, Source,
+    SourceCall, SourceReport,
+};

@@ -3,19 +3,20 @@
 mod draft;
 mod ended;
 mod guest;
+mod source;
 
 use std::{panic::AssertUnwindSafe, sync::Arc, sync::atomic::Ordering, time::Duration};
 
-use bulkhead_domain::{Digest, FuelByPhase, Outcome, Problem, Timestamp, id::CallId};
+use bulkhead_domain::{Digest, FuelByPhase, Outcome, Output, Problem, Timestamp, id::CallId};
 use bulkhead_policy::Limits;
 use futures::FutureExt;
 use tokio::{sync::SemaphorePermit, time::Instant};
 use wasmtime::{Store, component::Val};
 
-pub(crate) use self::ended::Ended;
-use self::{draft::Draft, guest::Returned};
+use self::{draft::Draft, source::SourceEnd};
+pub(crate) use self::{ended::Ended, source::describe};
 use crate::{
-    Call, Component, Failure, Report,
+    Call, Component, Failure, Lineage, Report, Runtime, SourceCall, SourceReport,
     component::InstalledTool,
     engine::{Core, MAX_PEER_DEPTH},
     state::{CallState, Context},
@@ -29,7 +30,7 @@ const MAX_COMPONENT_HANDLES: usize = 16_384;
 
 /// Calls a tool. Never panics; always gives a receipt.
 pub(crate) async fn call(core: &Arc<Core>, component: &Component, call: Call) -> Report {
-    let mut draft = Draft::new(component.digest(), &call);
+    let draft = Draft::new(component.digest(), &call);
     let installed = &component.0;
     let Some(tool) = installed.tool(&call.tool) else {
         let known: Vec<_> = installed
@@ -49,17 +50,77 @@ pub(crate) async fn call(core: &Arc<Core>, component: &Component, call: Call) ->
         Ok(arguments) => arguments,
         Err(failure) => return draft.refuse(failure),
     };
-    if call.chain.len() > MAX_PEER_DEPTH {
+    let enter = async |store: &mut Store<CallState>, instantiated: &mut Option<u64>| {
+        guest::enter(installed, tool, &call.input, arguments, store, instantiated).await
+    };
+    let output = |returned, state: &CallState| guest::output(returned, tool, state);
+    run(core, draft, &call, limits, enter, output).await
+}
+
+/// Calls or runs source in a language's runtime. Never panics; always gives a receipt.
+pub(crate) async fn call_source(
+    core: &Arc<Core>,
+    runtime: &Runtime,
+    source: SourceCall,
+) -> SourceReport {
+    let SourceCall {
+        source,
+        job,
+        environment,
+        call,
+    } = source;
+    let draft = Draft::new(runtime.digest(), &call);
+    let limits = call.limits.within(&core.settings.ceiling);
+    let mut end = SourceEnd::default();
+    let checked = check_size(&call, &limits).and_then(|()| source::check(&source));
+    let report = match checked {
+        Err(failure) => draft.refuse(failure),
+        Ok(()) => {
+            let enter = async |store: &mut Store<CallState>, instantiated: &mut Option<u64>| {
+                let input = &call.input;
+                source::enter(
+                    runtime,
+                    &source,
+                    &job,
+                    input,
+                    &environment,
+                    store,
+                    instantiated,
+                )
+                .await
+            };
+            let output = |execution, state: &CallState| source::output(execution, state, &mut end);
+            run(core, draft, &call, limits, enter, output).await
+        }
+    };
+    SourceReport {
+        report,
+        exception: end.exception,
+        memory: end.memory,
+    }
+}
+
+/// From the slot to the receipt: `enter` drives the guest and notes the fuel that was left after
+/// the instance was made; `output` checks what it returned.
+async fn run<T>(
+    core: &Arc<Core>,
+    mut draft: Draft,
+    call: &Call,
+    limits: Limits,
+    enter: impl AsyncFnOnce(&mut Store<CallState>, &mut Option<u64>) -> wasmtime::Result<T>,
+    output: impl FnOnce(T, &CallState) -> Result<Output, Failure>,
+) -> Report {
+    if call.lineage.depth() > MAX_PEER_DEPTH {
         let message = format!("tools call tools at most {MAX_PEER_DEPTH} deep");
         return draft.refuse(Failure::new(Outcome::LimitExceeded, message));
     }
-    let slot = match slot(core, &call, &mut draft).await {
+    let slot = match slot(core, call, &mut draft).await {
         Ok(slot) => slot,
         Err(failure) => return draft.refuse(failure),
     };
     draft.running();
 
-    let context = context(&call, &draft, limits, component.digest());
+    let context = context(call, &draft, limits);
     let state = match CallState::new(core, context, call.events.clone()) {
         Ok(state) => state,
         Err(error) => {
@@ -72,21 +133,10 @@ pub(crate) async fn call(core: &Arc<Core>, component: &Component, call: Call) ->
         Err(error) => return draft.refuse(host_failure(&error)),
     };
     let mut instantiated = None;
-    let guest = guest::enter(
-        installed,
-        tool,
-        &call.input,
-        arguments,
-        &mut store,
-        &mut instantiated,
-    );
-    let ended = bounded(
-        guest,
-        &call.cancel,
-        draft.deadline(call_timeout(&call, core)),
-    )
-    .await;
-    let report = finish(draft, store, instantiated, ended, tool);
+    let guest = enter(&mut store, &mut instantiated);
+    let deadline = draft.deadline(call_timeout(call, core));
+    let ended = bounded(guest, &call.cancel, deadline).await;
+    let report = finish(draft, store, instantiated, ended, output);
     // Only now that the store is gone is there room for another.
     drop(slot);
     report
@@ -103,18 +153,22 @@ fn check_input(
     call: &Call,
     limits: &Limits,
 ) -> Result<Option<Vec<Val>>, Failure> {
-    let bytes = call.input.len() as u64;
-    if bytes > limits.input_bytes {
-        let limit = limits.input_bytes;
-        let message = format!("the input has {bytes} bytes, more than the {limit} allowed");
-        return Err(Failure::new(Outcome::InvalidInput, message));
-    }
+    check_size(call, limits)?;
     let value = tool.input.check_text(&call.input).map_err(invalid_input)?;
     let plain = tool.plain.as_ref();
     plain
         .map(|plain| plain.arguments(&value))
         .transpose()
         .map_err(invalid_input)
+}
+
+fn check_size(call: &Call, limits: &Limits) -> Result<(), Failure> {
+    let (bytes, limit) = (call.input.len() as u64, limits.input_bytes);
+    if bytes > limit {
+        let message = format!("the input has {bytes} bytes, more than the {limit} allowed");
+        return Err(Failure::new(Outcome::InvalidInput, message));
+    }
+    Ok(())
 }
 
 fn invalid_input(problems: Vec<Problem>) -> Failure {
@@ -133,13 +187,13 @@ fn invalid_input(problems: Vec<Problem>) -> Failure {
     }
 }
 
-/// Waits for a slot. A call by a tool runs in the slot of its caller's chain.
+/// Waits for a slot. A call by a tool runs in the slot of the outermost call.
 async fn slot<'a>(
     core: &'a Core,
     call: &Call,
     draft: &mut Draft,
 ) -> Result<Option<SemaphorePermit<'a>>, Failure> {
-    if !call.chain.is_empty() {
+    if call.lineage.depth() > 0 {
         return Ok(None);
     }
     if let Ok(permit) = core.slots.try_acquire() {
@@ -185,9 +239,7 @@ impl Drop for Waiting<'_> {
     }
 }
 
-fn context(call: &Call, draft: &Draft, limits: Limits, digest: Digest) -> Context {
-    let mut chain = call.chain.clone();
-    chain.push(format!("{digest}/{}", call.tool));
+fn context(call: &Call, draft: &Draft, limits: Limits) -> Context {
     Context {
         call_id: draft.call_id(),
         idempotency_key: draft.idempotency_key(),
@@ -197,7 +249,7 @@ fn context(call: &Call, draft: &Draft, limits: Limits, digest: Digest) -> Contex
         authority: Arc::clone(&call.authority),
         services: call.services.clone(),
         cancel: call.cancel.clone(),
-        chain,
+        lineage: call.lineage.with_call(draft.name()),
     }
 }
 
@@ -241,12 +293,12 @@ fn host_failure(error: &wasmtime::Error) -> Failure {
     )
 }
 
-fn finish(
+fn finish<T>(
     mut draft: Draft,
     mut store: Store<CallState>,
     instantiated: Option<u64>,
-    ended: Result<Returned, Ended>,
-    tool: &InstalledTool,
+    ended: Result<T, Ended>,
+    output: impl FnOnce(T, &CallState) -> Result<Output, Failure>,
 ) -> Report {
     let left = store.get_fuel().unwrap_or(0);
     let state = store.data_mut();
@@ -259,7 +311,7 @@ fn finish(
     };
     let refused = state.limiter.refused();
     let result = match ended {
-        Ok(returned) => guest::output(returned, tool, state),
+        Ok(returned) => output(returned, state),
         Err(ended) => Err(ended
             .with_memory(refused)
             .into_failure(&state.context.limits)),
@@ -290,7 +342,7 @@ pub(crate) async fn in_store<T>(
         authority: Arc::clone(&call.authority),
         services: call.services.clone(),
         cancel: call.cancel.clone(),
-        chain: vec![format!("{digest}/{what}")],
+        lineage: Lineage::default().with_call(format!("{digest}/{what}")),
     };
     let deadline = context.deadline;
     let host = |message: String| Ended {

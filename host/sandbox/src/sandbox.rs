@@ -8,7 +8,8 @@ use std::{
 use bulkhead_egress::Egress;
 
 use crate::{
-    Call, Component, InstallError, Report, Settings, SetupError, Usage, engine::Core, install, run,
+    Call, Component, Description, Failure, Fault, InstallError, Report, Runtime, Settings,
+    SetupError, Source, SourceCall, SourceReport, Usage, engine::Core, install, run,
 };
 
 /// An engine with its slots and its cache. One a process; cheap to clone.
@@ -40,6 +41,31 @@ impl Sandbox {
     /// call.
     pub async fn call(&self, component: &Component, call: Call) -> Report {
         run::call(&self.0, component, call).await
+    }
+
+    /// Validates and compiles the runtime of a language, as [`Sandbox::install`] does a component.
+    pub async fn install_runtime(
+        &self,
+        bytes: impl Into<Arc<[u8]>>,
+    ) -> Result<Runtime, InstallError> {
+        install::install_runtime(Arc::clone(&self.0), bytes.into()).await
+    }
+
+    /// What can be read in source without running it: parsed in the sandbox, without any
+    /// capability and with a small budget. The inner error is the source's; the outer one says
+    /// how the runtime was stopped.
+    pub async fn describe_source(
+        &self,
+        runtime: &Runtime,
+        source: &Source,
+    ) -> Result<Result<Description, Fault>, Failure> {
+        run::describe(&self.0, runtime, source).await
+    }
+
+    /// Calls a function of source, or runs it as a script, in a fresh instance of its runtime.
+    /// Ends as [`Sandbox::call`] does.
+    pub async fn call_source(&self, runtime: &Runtime, call: SourceCall) -> SourceReport {
+        run::call_source(&self.0, runtime, call).await
     }
 
     /// How long a fresh store and instance of `component` take, and dropping them: what a call

@@ -1,6 +1,7 @@
 //! Checks JSON against a tool's schema: every problem, each with its JSON Pointer.
 
 mod cost;
+mod unique;
 
 use bulkhead_domain::Problem;
 use jsonschema::{PatternOptions, Validator};
@@ -44,7 +45,7 @@ impl InputCheck {
 
     /// Every problem of a JSON text, up to a limit.
     pub(crate) fn check_text(&self, text: &str) -> Result<Value, Vec<Problem>> {
-        let value: Value = serde_json::from_str(text).map_err(|error| {
+        let value = unique::from_str(text).map_err(|error| {
             vec![Problem {
                 at: String::new(),
                 message: format!("not valid JSON: {error}"),
@@ -120,6 +121,16 @@ mod tests {
     fn text_that_is_no_json_is_a_problem_of_the_whole_input() {
         let problems = check().check_text("{").expect_err("bad");
         assert_eq!(problems[0].at, "");
+    }
+
+    #[test]
+    fn a_key_that_stands_twice_is_refused() {
+        let problems = check().check_text(r#"{"n": 1, "n": 0}"#);
+        let problems = problems.expect_err("a guest might read the other one");
+        assert!(
+            problems[0].message.contains("\"n\" stands twice"),
+            "{problems:?}"
+        );
     }
 
     #[test]

@@ -8,6 +8,8 @@ use bulkhead_policy::Limits;
 use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
+use crate::Lineage;
+
 /// The services of one call. Without one, its interface answers `unavailable`.
 #[derive(Clone, Default)]
 pub struct Services {
@@ -348,8 +350,9 @@ pub struct PeerRequest {
     pub input: String,
     /// What is left of the caller's budget; the call must stay within it.
     pub limits: Limits,
-    /// The calls that led here, for [`crate::Call::chain`].
-    pub chain: Vec<String>,
+    /// What the call inherits, for [`crate::Call::lineage`]. An implementation applies its
+    /// narrowing to what the other tool was granted.
+    pub lineage: Lineage,
     /// Cancelled when the caller is.
     pub cancel: CancellationToken,
 }
@@ -379,7 +382,7 @@ pub enum PeerError {
 }
 
 /// Other tools of the same caller. Names that are not granted never reach it. An
-/// implementation ends in [`crate::Sandbox::call`] with the chain and limits that it was given.
+/// implementation ends in [`crate::Sandbox::call`] with the lineage and limits that it was given.
 pub trait PeersService: Send + Sync {
     /// Calls another tool.
     fn call(&self, request: PeerRequest) -> BoxFuture<'_, PeerReply>;

@@ -12,7 +12,7 @@ use wasmtime_wasi::{WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
 use wasmtime_wasi_http::{WasiHttpCtx, WasiHttpCtxView, WasiHttpView};
 
 use crate::{
-    Authority, LogLevel, Services,
+    Authority, Lineage, LogLevel, Services,
     capture::Capture,
     engine::Core,
     interfaces::{
@@ -66,8 +66,8 @@ pub(crate) struct Context {
     pub(crate) authority: Arc<Authority>,
     pub(crate) services: Services,
     pub(crate) cancel: CancellationToken,
-    /// The calls that led here and this one, as `digest/tool`.
-    pub(crate) chain: Vec<String>,
+    /// The calls that led here and this one.
+    pub(crate) lineage: Lineage,
 }
 
 impl Context {
@@ -99,6 +99,7 @@ impl CallState {
             requests: context.limits.http_requests,
             request_bytes: context.limits.http_request_bytes,
             response_bytes: context.limits.http_response_bytes,
+            within: context.lineage.allowance.clone(),
         });
         let folders = if authority.capabilities.folders.is_empty() {
             Folders::none()
@@ -132,16 +133,6 @@ impl CallState {
             self.unyielded = 0;
             tokio::task::yield_now().await;
         }
-    }
-
-    /// Why `text` may not leave the call: it holds a credential that was revealed to it.
-    pub(crate) fn leak(&mut self, capability: &str, text: &[u8]) -> Option<String> {
-        if !self.context.authority.scrubber.finds(text) {
-            return None;
-        }
-        let message = "a credential of this call stands in what the tool hands over".to_owned();
-        self.recorder.deny(capability, message.clone());
-        Some(message)
     }
 
     /// Moves what background tasks and open files recorded into the recorder.

@@ -9,7 +9,7 @@ use std::{
 };
 
 use bulkhead_policy::Limits;
-use bulkhead_sandbox::{Authority, Call, EventSink, Report, Services};
+use bulkhead_sandbox::{Authority, Call, EventSink, Lineage, Report, Services};
 use futures::{FutureExt as _, future::BoxFuture};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -40,8 +40,8 @@ pub(crate) struct CallRequest {
     pub(crate) events: Option<EventSink>,
     /// Made by [`Calls::token`], or by another call.
     pub(crate) cancel: CancellationToken,
-    /// The calls that led here.
-    pub(crate) chain: Vec<String>,
+    /// What it inherits from the call that made it.
+    pub(crate) lineage: Lineage,
 }
 
 impl Calls {
@@ -103,7 +103,7 @@ impl App {
             idempotency_key: request.idempotency_key,
             events: request.events,
             cancel: request.cancel,
-            chain: request.chain,
+            lineage: request.lineage,
         };
         let app = Arc::clone(self);
         let tracked = self.calls.tracker.token();

@@ -84,6 +84,15 @@ pub struct ComponentRecord {
     pub updated_at: Timestamp,
 }
 
+/// What stands under the name of a version that is being stored.
+#[derive(Debug, Clone, Copy)]
+pub struct Standing<'a> {
+    /// The active version.
+    pub active: Option<&'a ComponentRecord>,
+    /// Whether nothing was ever stored under the name, or all of it was deleted.
+    pub is_first: bool,
+}
+
 /// Which versions to list. What is none does not matter.
 #[derive(Debug, Clone, Default)]
 pub struct ComponentFilter {
@@ -98,29 +107,37 @@ pub struct ComponentFilter {
 }
 
 impl Store {
-    /// Stores a version. An active one retires the former active one of its name.
+    /// Stores a version with the status that `decide` gives it, from what stands under its name
+    /// at that moment: nobody changes the versions of the name until it is stored. An active one
+    /// retires the former active one of its name.
     ///
     /// Pushing the same bytes under the same name again changes nothing but the status, and
     /// that only forwards: what is active stays active, what is pending becomes active if
-    /// `status` says so, and what was retired gets `status`.
-    pub async fn put_component(
+    /// `decide` says so, and what was retired gets the status.
+    pub async fn put_component<E: From<StoreError>>(
         &self,
         new: NewComponent,
-        status: ComponentStatus,
-    ) -> Result<ComponentRecord> {
+        decide: impl FnOnce(Standing<'_>) -> Result<ComponentStatus, E> + Send,
+    ) -> Result<ComponentRecord, E> {
         check::name("the component's name", &new.name)?;
         let description = check::document("the component's description", &new.description)?;
         let (bytes, digest) = digest_of(new.bytes).await?;
         if digest != new.digest {
             let what = "the component's digest";
-            return Err(StoreError::Invalid {
-                what,
-                reason: "is not that of its bytes",
-            });
+            let reason = "is not that of its bytes";
+            return Err(StoreError::Invalid { what, reason }.into());
         }
         let now = Timestamp::now();
         let mut transaction = self.database().begin(Durability::Power).await?;
         lock_name(&mut transaction, &new.name, now).await?;
+        let versions = "SELECT COUNT(*) FROM components WHERE name = $1";
+        let versions = Statement::new(versions).bind(new.name.as_str());
+        let versions = transaction.optional(versions).await?;
+        let active = find_active(&mut transaction, &new.name).await?;
+        let status = decide(Standing {
+            active: active.as_ref(),
+            is_first: versions.map(|row| row.int(0)).transpose()? == Some(0),
+        })?;
         let size = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
         // Stored as retired, so that there is one way to become active.
         let insert = "INSERT INTO components
@@ -137,7 +154,7 @@ impl Store {
         transaction.execute(insert).await?;
         let stored = read(&mut transaction, &digest).await?;
         if stored.name != new.name {
-            return Err(StoreError::OtherName { name: stored.name });
+            return Err(StoreError::OtherName { name: stored.name }.into());
         }
         let record = match (stored.status, status) {
             (ComponentStatus::Active, _) | (_, ComponentStatus::Retired) => stored,
@@ -185,12 +202,8 @@ impl Store {
     /// The active version of this name.
     pub async fn component_by_name(&self, name: &str) -> Result<Option<ComponentRecord>> {
         check::name("the component's name", name)?;
-        let mut query = Statement::new(COLUMNS);
-        query
-            .push(" AND status = 'active' AND name = ")
-            .push_value(name);
         self.database()
-            .optional(query)
+            .optional(active(name))
             .await?
             .as_ref()
             .map(record)
@@ -287,6 +300,23 @@ async fn lock_name(transaction: &mut Transaction, name: &str, now: Timestamp) ->
         .execute(Statement::new(lock).bind(name).bind(now))
         .await
         .map(drop)
+}
+
+fn active(name: &str) -> Statement {
+    let mut query = Statement::new(COLUMNS);
+    query
+        .push(" AND status = 'active' AND name = ")
+        .push_value(name);
+    query
+}
+
+async fn find_active(transaction: &mut Transaction, name: &str) -> Result<Option<ComponentRecord>> {
+    transaction
+        .optional(active(name))
+        .await?
+        .as_ref()
+        .map(record)
+        .transpose()
 }
 
 async fn find(transaction: &mut Transaction, digest: &Digest) -> Result<Option<ComponentRecord>> {

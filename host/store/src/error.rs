@@ -20,6 +20,22 @@ pub enum StoreError {
         /// The version that is there, 0 where there is none.
         current: u64,
     },
+    /// Another entry has this name; choose another one, or change that entry.
+    #[error("there is already a {what} named {name}")]
+    NameTaken {
+        /// The kind of thing.
+        what: &'static str,
+        /// The name that is taken.
+        name: String,
+    },
+    /// Something else needs the entry; nothing was deleted.
+    #[error("the {what} is in use by {by}")]
+    InUse {
+        /// The kind of thing.
+        what: &'static str,
+        /// The name of one that uses it.
+        by: String,
+    },
     /// The same bytes are already stored under another name; delete that one first.
     #[error("this component is already stored under the name {name}")]
     OtherName {

@@ -1,5 +1,6 @@
-//! Every line of SQL, for SQLite and Postgres: components, grants, credentials, tool state and
-//! receipts. Both databases behave the same and run the same tests.
+//! Every line of SQL, for SQLite and Postgres: components, grants, credentials, tools, what their
+//! sandboxes are given, tool state and receipts. Both databases behave the same and run the same
+//! tests.
 //!
 //! # One set of queries, two drivers
 //!
@@ -27,9 +28,9 @@
 //!
 //! Postgres does as its server is set. SQLite runs in WAL mode with one connection that writes
 //! and a few that read, and syncs by what the commit is about. What a person did (components,
-//! grants and above all their revocation, credentials) is synced before it is acknowledged, and
-//! survives a loss of power (`synchronous = FULL`). What calls do (tool state, receipts)
-//! survives a crash of this process at once, and a loss of power from the next sync on
+//! grants and above all their revocation, credentials, tools) is synced before it is
+//! acknowledged, and survives a loss of power (`synchronous = FULL`). What calls do (tool state,
+//! receipts) survives a crash of this process at once, and a loss of power from the next sync on
 //! (`synchronous = NORMAL`): the last ones may be gone then, in order, and the database is
 //! whole.
 //!
@@ -38,6 +39,9 @@
 //! - [`store`]: opening; [`key`]: the installation's key; [`error`].
 //! - [`component`], [`grant`], [`credential`], [`state`], [`receipt`]: a file a noun, with its
 //!   SQL.
+//! - [`tool`], [`package_set`]: tools as clients know them, and what their requirements were
+//!   resolved to; [`sandbox_config`], [`sandbox_variable`]: what all tools of one kind of sandbox
+//!   are given.
 //! - [`receipt_writer`]: many receipts in one commit, off the path of calls.
 //! - `sql`: drivers, transactions, migrations; `seal`: encryption; [`check`]: limits.
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
@@ -48,23 +52,33 @@ pub mod credential;
 pub mod error;
 pub mod grant;
 pub mod key;
+pub mod package_set;
 pub mod receipt;
 pub mod receipt_writer;
+pub mod sandbox_config;
+pub mod sandbox_variable;
 mod seal;
 mod sql;
 pub mod state;
 pub mod store;
 #[doc(hidden)]
 pub mod testing;
+pub mod tool;
+mod upserted;
 
 pub use check::{PAGE_DEFAULT, PAGE_MAX};
-pub use component::{ComponentFilter, ComponentRecord, ComponentStatus, NewComponent};
+pub use component::{ComponentFilter, ComponentRecord, ComponentStatus, NewComponent, Standing};
 pub use credential::{Credential, CredentialSecret, NewCredential};
 pub use error::{Result, StoreError};
 pub use grant::{Grant, GrantFilter};
 pub use key::{InstallationKey, KeyError};
+pub use package_set::{NewPackageSet, PackageSet, PackageSetFilter};
 pub use receipt::ReceiptFilter;
 pub use receipt_writer::ReceiptWriter;
+pub use sandbox_config::{NewSandboxConfig, SandboxConfig, SandboxConfigFilter, SandboxType};
+pub use sandbox_variable::{NewSandboxVariable, SandboxVariable};
 pub use sql::Options;
 pub use state::{StateEntry, StateNamespace};
 pub use store::Store;
+pub use tool::{ComponentTool, NewTool, ToolFilter, ToolRecord, ToolType};
+pub use upserted::Upserted;

@@ -258,6 +258,7 @@ pub fn access(rules: Vec<HttpRule>, credentials: Vec<Credential>) -> Access {
         requests: 20,
         request_bytes: 1 << 20,
         response_bytes: 1 << 20,
+        within: None,
     }
 }
 

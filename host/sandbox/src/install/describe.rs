@@ -19,7 +19,8 @@ const FUEL: u64 = 1_000_000_000;
 /// Milliseconds of `describe`. It reads nothing and waits for nothing.
 const TIMEOUT_MS: u64 = 5_000;
 
-fn limits(core: &Core) -> Limits {
+/// What a description may cost.
+pub(crate) fn limits(core: &Core) -> Limits {
     Limits {
         fuel: FUEL,
         timeout_ms: TIMEOUT_MS,

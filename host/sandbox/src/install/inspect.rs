@@ -2,7 +2,10 @@
 
 use wasmparser::{Encoding, Parser, Payload, Validator};
 
-use crate::{Import, InstallError, Kind, interfaces::TOOLS_INTERFACE};
+use crate::{
+    Import, InstallError, Kind,
+    interfaces::{RUNTIME_INTERFACE, TOOLS_INTERFACE},
+};
 
 /// The custom section in which the SDK's macro writes wishes, one JSON object a line.
 const WISHES_SECTION: &str = "bulkhead:wishes";
@@ -19,6 +22,7 @@ const MAX_MODULES: u64 = 200;
 const MAX_IMPORTS: usize = 500;
 
 const NATIVE_PREFIX: &str = "bulkhead:tool/tools@";
+const RUNTIME_PREFIX: &str = "bulkhead:tool/source-runtime@";
 
 /// Interfaces that this host links, without version. `wasi:` ones are version 0.2.
 const PROVIDED: &[&str] = &[
@@ -98,6 +102,8 @@ const WITHOUT_EFFECT: &[&str] = &[
 #[derive(Debug)]
 pub(super) struct Inspected {
     pub(super) kind: Kind,
+    /// Whether it is the runtime of a language.
+    pub(super) runtime: bool,
     /// Names of imported interfaces, with version.
     pub(super) imports: Vec<String>,
     /// The text of all wish sections; none where there is no such section.
@@ -242,10 +248,23 @@ impl Walk {
         if !unknown.is_empty() {
             return Err(InstallError::UnknownImports(unknown));
         }
+        let runtime = self
+            .exports
+            .iter()
+            .find(|name| name.starts_with(RUNTIME_PREFIX));
         let native = self
             .exports
             .iter()
             .find(|name| name.starts_with(NATIVE_PREFIX));
+        let runtime = match runtime {
+            Some(found) if !compatible(found, RUNTIME_INTERFACE) => {
+                return Err(InstallError::WrongVersion {
+                    found: found.clone(),
+                    expected: RUNTIME_INTERFACE.to_owned(),
+                });
+            }
+            found => found.is_some(),
+        };
         let kind = match native {
             Some(found) if compatible(found, TOOLS_INTERFACE) => Kind::Native,
             Some(found) => {
@@ -258,6 +277,7 @@ impl Walk {
         };
         Ok(Inspected {
             kind,
+            runtime,
             imports: self.imports,
             wishes: self.wishes,
         })

@@ -14,29 +14,25 @@ use wasmtime::component::{Component as Compiled, InstancePre};
 
 use self::inspect::Inspected;
 use crate::{
-    Component, InstallError, Kind,
+    Component, InstallError, Kind, Runtime,
     adapter::{self, PlainTool},
     component::{Entry, Installed, InstalledTool},
     engine::Core,
-    interfaces::NativeEntry,
+    interfaces::{NativeEntry, RUNTIME_INTERFACE, RuntimeEntry},
     schema::InputCheck,
+    source::InstalledRuntime,
     state::CallState,
 };
 
+pub(crate) use self::describe::limits as describe_limits;
+
 pub(crate) async fn install(core: Arc<Core>, bytes: Arc<[u8]>) -> Result<Component, InstallError> {
     let size = bytes.len() as u64;
-    let limit = core.settings.max_component_bytes;
-    if size > limit {
-        return Err(InstallError::TooLarge {
-            actual: size,
-            limit,
-        });
+    let (inspected, digest, pre) = prepare(&core, bytes).await?;
+    if inspected.runtime {
+        let message = "it is the runtime of a language, which the server brings; push tools";
+        return Err(InstallError::NoTools(message.to_owned()));
     }
-    let (inspected, digest, compiled) = compile(&core, bytes).await?;
-    let pre = core
-        .linker
-        .instantiate_pre(&compiled)
-        .map_err(|error| InstallError::UnknownImports(vec![text(&error)]))?;
 
     let describing = Arc::clone(&core.load_jobs).acquire_owned().await;
     let _describing =
@@ -54,7 +50,7 @@ pub(crate) async fn install(core: Arc<Core>, bytes: Arc<[u8]>) -> Result<Compone
             )
         }
         Kind::Plain => {
-            let found = plain_tools(&compiled)?;
+            let found = plain_tools(pre.component())?;
             describe::start(&core, &pre, digest).await?;
             (Kind::Plain, Entry::Plain, found)
         }
@@ -67,6 +63,38 @@ pub(crate) async fn install(core: Arc<Core>, bytes: Arc<[u8]>) -> Result<Compone
     assembled
         .await
         .map_err(|error| InstallError::Host(error.to_string()))?
+}
+
+/// Installs the runtime of a language.
+pub(crate) async fn install_runtime(
+    core: Arc<Core>,
+    bytes: Arc<[u8]>,
+) -> Result<Runtime, InstallError> {
+    let (inspected, digest, pre) = prepare(&core, bytes).await?;
+    if !inspected.runtime {
+        let message = format!("a runtime exports {RUNTIME_INTERFACE}");
+        return Err(InstallError::NoTools(message));
+    }
+    describe::start(&core, &pre, digest).await?;
+    let entry = RuntimeEntry::new(pre).map_err(|error| InstallError::Invalid(text(&error)))?;
+    Ok(Runtime(Arc::new(InstalledRuntime { digest, entry })))
+}
+
+/// Inspects, compiles and links.
+async fn prepare(
+    core: &Arc<Core>,
+    bytes: Arc<[u8]>,
+) -> Result<(Inspected, Digest, InstancePre<CallState>), InstallError> {
+    let (actual, limit) = (bytes.len() as u64, core.settings.max_component_bytes);
+    if actual > limit {
+        return Err(InstallError::TooLarge { actual, limit });
+    }
+    let (inspected, digest, compiled) = compile(core, bytes).await?;
+    let pre = core
+        .linker
+        .instantiate_pre(&compiled)
+        .map_err(|error| InstallError::UnknownImports(vec![text(&error)]))?;
+    Ok((inspected, digest, pre))
 }
 
 /// Makes an instance and drops it.

@@ -2,15 +2,13 @@
 
 use std::sync::Arc;
 
-use bulkhead_domain::HostCallOutcome;
 use bulkhead_policy::capabilities::ANY;
 
 use super::{
-    missing_grant, unavailable,
+    entry::service,
     wit::agents::{AgentError as WitError, Host, Reply},
 };
 use crate::{
-    recorder::Begun,
     services::{AgentReply, AgentsError, AgentsService},
     state::CallState,
 };
@@ -21,28 +19,13 @@ impl CallState {
         agent: &str,
         text: &str,
     ) -> Result<Arc<dyn AgentsService>, WitError> {
-        if let Some(message) = self.leak("agents", text.as_bytes()) {
-            return Err(WitError::Denied(message));
-        }
-        let granted = &self.context.authority.capabilities.agents;
-        if !granted.contains(ANY) && !granted.contains(agent) {
-            let what = format!("writing to the agent \"{agent}\"");
-            let message = missing_grant(&what, &format!("--agent {agent}"));
-            self.recorder.deny("agents", message.clone());
-            return Err(WitError::Denied(message));
-        }
-        let service = self.context.services.agents.clone();
-        service.ok_or_else(|| WitError::Unavailable(unavailable("other agents")))
-    }
-
-    fn end_agents<T>(&mut self, begun: Begun, result: Result<T, WitError>) -> Result<T, WitError> {
-        let outcome = match &result {
-            Ok(_) => HostCallOutcome::Ok,
-            Err(WitError::Denied(_)) => HostCallOutcome::Denied,
-            Err(_) => HostCallOutcome::Failed,
-        };
-        self.recorder.end(begun, 0, outcome);
-        result
+        self.keep_secrets::<WitError>("agents", &[text.as_bytes()])?;
+        let agents = &self.context.authority.capabilities.agents;
+        let granted = agents.contains(ANY) || agents.contains(agent);
+        let what = || format!("writing to the agent \"{agent}\"");
+        let flag = || format!("--agent {agent}");
+        self.require::<WitError>(granted, "agents", what, flag)?;
+        service(self.context.services.agents.clone(), "other agents")
     }
 }
 
@@ -52,15 +35,15 @@ impl Host for CallState {
         agent_id: String,
         text: String,
     ) -> wasmtime::Result<Result<(), WitError>> {
-        self.breathe(text.len()).await;
         let begun = self
-            .recorder
-            .begin("agents", "send", Some(&agent_id), text.len());
-        let result = match self.agents_service(&agent_id, &text) {
-            Ok(service) => service.send(&agent_id, text).await.map_err(WitError::from),
-            Err(error) => Err(error),
+            .begin("agents", "send", Some(&agent_id), text.len())
+            .await;
+        let result = async {
+            let service = self.agents_service(&agent_id, &text)?;
+            Ok(service.send(&agent_id, text).await?)
         };
-        Ok(self.end_agents(begun, result))
+        let result = result.await;
+        Ok(self.end(begun, result, |()| 0))
     }
 
     async fn ask(
@@ -68,19 +51,15 @@ impl Host for CallState {
         agent_id: String,
         text: String,
     ) -> wasmtime::Result<Result<Reply, WitError>> {
-        self.breathe(text.len()).await;
         let begun = self
-            .recorder
-            .begin("agents", "ask", Some(&agent_id), text.len());
-        let result = match self.agents_service(&agent_id, &text) {
-            Ok(service) => service
-                .ask(&agent_id, text)
-                .await
-                .map(Reply::from)
-                .map_err(WitError::from),
-            Err(error) => Err(error),
+            .begin("agents", "ask", Some(&agent_id), text.len())
+            .await;
+        let result = async {
+            let service = self.agents_service(&agent_id, &text)?;
+            Ok(service.ask(&agent_id, text).await?.into())
         };
-        Ok(self.end_agents(begun, result))
+        let result = result.await;
+        Ok(self.end(begun, result, |reply: &Reply| reply.text.len()))
     }
 
     async fn ask_matching(
@@ -89,20 +68,17 @@ impl Host for CallState {
         match_all: Vec<String>,
         match_some: Vec<String>,
     ) -> wasmtime::Result<Result<Vec<Reply>, WitError>> {
-        self.breathe(text.len()).await;
-        let begun = self
-            .recorder
-            .begin("agents", "ask-matching", None, text.len());
-        // Whom tags match is not known before: only a grant for any agent covers it.
-        let result = match self.agents_service(ANY, &text) {
-            Ok(service) => service
-                .ask_matching(text, match_all, match_some)
-                .await
-                .map(|replies| replies.into_iter().map(Reply::from).collect())
-                .map_err(WitError::from),
-            Err(error) => Err(error),
+        let begun = self.begin("agents", "ask-matching", None, text.len()).await;
+        let result = async {
+            // Whom tags match is not known before: only a grant for any agent covers it.
+            let service = self.agents_service(ANY, &text)?;
+            let replies = service.ask_matching(text, match_all, match_some).await?;
+            Ok(replies.into_iter().map(Reply::from).collect())
         };
-        Ok(self.end_agents(begun, result))
+        let result = result.await;
+        Ok(self.end(begun, result, |replies: &Vec<Reply>| {
+            replies.iter().map(|reply| reply.text.len()).sum()
+        }))
     }
 }
 

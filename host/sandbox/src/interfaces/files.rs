@@ -2,14 +2,11 @@
 
 use std::sync::Arc;
 
-use bulkhead_domain::HostCallOutcome;
-
 use super::{
-    missing_grant, unavailable,
+    entry::service,
     wit::files::{File, FileError as WitError, Hit, Host},
 };
 use crate::{
-    recorder::Begun,
     services::{AttachedFile, FileHit, FilesError, FilesService},
     state::CallState,
 };
@@ -21,39 +18,28 @@ const MAX_CONTEXT_LINES: u32 = 50;
 
 impl CallState {
     fn files_service(&mut self) -> Result<Arc<dyn FilesService>, WitError> {
-        if !self.context.authority.capabilities.files {
-            let message = missing_grant("the agent's files", "--files");
-            self.recorder.deny("files", message.clone());
-            return Err(WitError::Denied(message));
-        }
-        let service = self.context.services.files.clone();
-        service.ok_or_else(|| WitError::Unavailable(unavailable("files")))
+        let granted = self.context.authority.capabilities.files;
+        let what = || "the agent's files".to_owned();
+        self.require::<WitError>(granted, "files", what, || "--files".to_owned())?;
+        service(self.context.services.files.clone(), "files")
     }
+}
 
-    fn end_files<T>(&mut self, begun: Begun, result: Result<T, WitError>) -> Result<T, WitError> {
-        let outcome = match &result {
-            Ok(_) => HostCallOutcome::Ok,
-            Err(WitError::Denied(_)) => HostCallOutcome::Denied,
-            Err(_) => HostCallOutcome::Failed,
-        };
-        self.recorder.end(begun, 0, outcome);
-        result
-    }
+fn text_bytes(hits: &Vec<Hit>) -> usize {
+    hits.iter().map(|hit| hit.text.len()).sum()
 }
 
 impl Host for CallState {
     async fn listing(&mut self) -> wasmtime::Result<Result<Vec<File>, WitError>> {
-        self.breathe(0).await;
-        let begun = self.recorder.begin("files", "listing", None, 0);
-        let result = match self.files_service() {
-            Ok(service) => service
-                .listing()
-                .await
-                .map(|files| files.into_iter().map(File::from).collect())
-                .map_err(WitError::from),
-            Err(error) => Err(error),
+        let begun = self.begin("files", "listing", None, 0).await;
+        let result = async {
+            let files = self.files_service()?.listing().await?;
+            Ok(files.into_iter().map(File::from).collect())
         };
-        Ok(self.end_files(begun, result))
+        let result = result.await;
+        Ok(self.end(begun, result, |files: &Vec<File>| {
+            files.iter().map(|file| file.name.len()).sum()
+        }))
     }
 
     async fn open(
@@ -62,30 +48,23 @@ impl Host for CallState {
         first_line: Option<u32>,
         last_line: Option<u32>,
     ) -> wasmtime::Result<Result<String, WitError>> {
-        self.breathe(name.len()).await;
-        let begun = self
-            .recorder
-            .begin("files", "open", Some(&name), name.len());
-        let result = match self.files_service() {
-            Ok(service) => service
-                .open(&name, first_line, last_line)
-                .await
-                .map_err(WitError::from),
-            Err(error) => Err(error),
+        let begun = self.begin("files", "open", Some(&name), name.len()).await;
+        let result = async {
+            let service = self.files_service()?;
+            Ok(service.open(&name, first_line, last_line).await?)
         };
-        Ok(self.end_files(begun, result))
+        let result = result.await;
+        Ok(self.end(begun, result, String::len))
     }
 
     async fn close(&mut self, name: String) -> wasmtime::Result<Result<(), WitError>> {
-        self.breathe(name.len()).await;
-        let begun = self
-            .recorder
-            .begin("files", "close", Some(&name), name.len());
-        let result = match self.files_service() {
-            Ok(service) => service.close(&name).await.map_err(WitError::from),
-            Err(error) => Err(error),
+        let begun = self.begin("files", "close", Some(&name), name.len()).await;
+        let result = async {
+            let service = self.files_service()?;
+            Ok(service.close(&name).await?)
         };
-        Ok(self.end_files(begun, result))
+        let result = result.await;
+        Ok(self.end(begun, result, |()| 0))
     }
 
     async fn grep(
@@ -95,20 +74,17 @@ impl Host for CallState {
         context_lines: u32,
         limit: u32,
     ) -> wasmtime::Result<Result<Vec<Hit>, WitError>> {
-        self.breathe(pattern.len()).await;
-        let begun = self.recorder.begin("files", "grep", None, pattern.len());
-        let result = match self.files_service() {
-            Ok(service) => {
-                let lines = context_lines.min(MAX_CONTEXT_LINES);
-                let hits = service
-                    .grep(pattern, names, lines, limit.min(MAX_RESULTS))
-                    .await;
-                hits.map(|hits| hits.into_iter().map(Hit::from).collect())
-                    .map_err(WitError::from)
-            }
-            Err(error) => Err(error),
+        let begun = self.begin("files", "grep", None, pattern.len()).await;
+        let result = async {
+            let service = self.files_service()?;
+            let lines = context_lines.min(MAX_CONTEXT_LINES);
+            let hits = service
+                .grep(pattern, names, lines, limit.min(MAX_RESULTS))
+                .await?;
+            Ok(hits.into_iter().map(Hit::from).collect())
         };
-        Ok(self.end_files(begun, result))
+        let result = result.await;
+        Ok(self.end(begun, result, text_bytes))
     }
 
     async fn search(
@@ -116,17 +92,14 @@ impl Host for CallState {
         query: String,
         limit: u32,
     ) -> wasmtime::Result<Result<Vec<Hit>, WitError>> {
-        self.breathe(query.len()).await;
-        let begun = self.recorder.begin("files", "search", None, query.len());
-        let result = match self.files_service() {
-            Ok(service) => {
-                let hits = service.search(query, limit.min(MAX_RESULTS)).await;
-                hits.map(|hits| hits.into_iter().map(Hit::from).collect())
-                    .map_err(WitError::from)
-            }
-            Err(error) => Err(error),
+        let begun = self.begin("files", "search", None, query.len()).await;
+        let result = async {
+            let service = self.files_service()?;
+            let hits = service.search(query, limit.min(MAX_RESULTS)).await?;
+            Ok(hits.into_iter().map(Hit::from).collect())
         };
-        Ok(self.end_files(begun, result))
+        let result = result.await;
+        Ok(self.end(begun, result, text_bytes))
     }
 }
 

@@ -2,15 +2,13 @@
 
 use std::sync::Arc;
 
-use bulkhead_domain::HostCallOutcome;
 use bulkhead_policy::capabilities::ANY;
 
 use super::{
-    missing_grant, unavailable,
+    entry::service,
     wit::memory::{Block, Host, MemoryError as WitError},
 };
 use crate::{
-    recorder::Begun,
     services::{MemoryBlock, MemoryError, MemoryService},
     state::CallState,
 };
@@ -21,96 +19,60 @@ impl CallState {
         rule.is_some_and(|rule| rule.labels.contains(ANY) || rule.labels.contains(label))
     }
 
+    /// The memory, if `granted`; the refusal speaks of `what` and of the block with `label`.
     fn memory_service(
         &mut self,
+        granted: bool,
+        what: &str,
         label: &str,
-        write: bool,
     ) -> Result<Arc<dyn MemoryService>, WitError> {
+        let suffix = if what == READING { "" } else { ":rw" };
+        let what = || format!("{what} the memory block \"{label}\"");
+        let flag = || format!("--memory-block {label}{suffix}");
+        self.require::<WitError>(granted, "memory", what, flag)?;
+        service(self.context.services.memory.clone(), "memory")
+    }
+
+    fn readable(&mut self, label: &str) -> Result<Arc<dyn MemoryService>, WitError> {
+        let granted = self.may_see(label);
+        self.memory_service(granted, READING, label)
+    }
+
+    fn writable(&mut self, label: &str) -> Result<Arc<dyn MemoryService>, WitError> {
         let rule = self.context.authority.capabilities.memory.as_ref();
-        let allowed = self.may_see(label) && (!write || rule.is_some_and(|rule| rule.write));
-        if !allowed {
-            let (what, suffix) = if write {
-                ("writing", ":rw")
-            } else {
-                ("reading", "")
-            };
-            let what = format!("{what} the memory block \"{label}\"");
-            let message = missing_grant(&what, &format!("--memory-block {label}{suffix}"));
-            self.recorder.deny("memory", message.clone());
-            return Err(WitError::Denied(message));
-        }
-        let service = self.context.services.memory.clone();
-        service.ok_or_else(|| WitError::Unavailable(unavailable("memory")))
-    }
-
-    /// As [`Self::memory_service`] for writing `value`, which the model will read.
-    fn guarded_memory(
-        &mut self,
-        label: &str,
-        value: &str,
-    ) -> Result<Arc<dyn MemoryService>, WitError> {
-        match self.leak("memory", value.as_bytes()) {
-            Some(message) => Err(WitError::Denied(message)),
-            None => self.memory_service(label, true),
-        }
-    }
-
-    fn end_memory<T>(
-        &mut self,
-        begun: Begun,
-        result: Result<T, WitError>,
-        bytes: impl Fn(&T) -> usize,
-    ) -> Result<T, WitError> {
-        let (bytes, outcome) = match &result {
-            Ok(value) => (bytes(value), HostCallOutcome::Ok),
-            Err(WitError::Denied(_)) => (0, HostCallOutcome::Denied),
-            Err(_) => (0, HostCallOutcome::Failed),
-        };
-        self.recorder.end(begun, bytes, outcome);
-        result
+        let granted = rule.is_some_and(|rule| rule.write) && self.may_see(label);
+        self.memory_service(granted, "writing", label)
     }
 }
 
+const READING: &str = "reading";
+
 impl Host for CallState {
     async fn blocks(&mut self) -> wasmtime::Result<Result<Vec<Block>, WitError>> {
-        self.breathe(0).await;
-        let begun = self.recorder.begin("memory", "blocks", None, 0);
-        let result = if self.context.authority.capabilities.memory.is_none() {
-            self.memory_service(ANY, false).map(|_| Vec::new())
-        } else {
-            match self.context.services.memory.clone() {
-                Some(service) => service
-                    .blocks()
-                    .await
-                    .map_err(WitError::from)
-                    .map(|blocks| {
-                        let seen = blocks
-                            .into_iter()
-                            .filter(|block| self.may_see(&block.label));
-                        seen.map(Block::from).collect()
-                    }),
-                None => Err(WitError::Unavailable(unavailable("memory"))),
-            }
+        let begun = self.begin("memory", "blocks", None, 0).await;
+        let result = async {
+            let granted = self.context.authority.capabilities.memory.is_some();
+            let service = self.memory_service(granted, READING, ANY)?;
+            let blocks = service.blocks().await?.into_iter();
+            Ok(blocks
+                .filter(|block| self.may_see(&block.label))
+                .map(Block::from)
+                .collect())
         };
-        Ok(self.end_memory(begun, result, |blocks: &Vec<Block>| {
+        let result = result.await;
+        Ok(self.end(begun, result, |blocks: &Vec<Block>| {
             blocks.iter().map(|block| block.value.len()).sum()
         }))
     }
 
     async fn get(&mut self, label: String) -> wasmtime::Result<Result<Block, WitError>> {
-        self.breathe(label.len()).await;
-        let begun = self
-            .recorder
-            .begin("memory", "get", Some(&label), label.len());
-        let result = match self.memory_service(&label, false) {
-            Ok(service) => service
-                .get(&label)
-                .await
-                .map(Block::from)
-                .map_err(WitError::from),
-            Err(error) => Err(error),
+        let begun = self.begin("memory", "get", Some(&label), label.len()).await;
+        let result = async {
+            let service = self.readable(&label)?;
+            Ok(service.get(&label).await?.into())
         };
-        Ok(self.end_memory(begun, result, |block| block.value.len()))
+        let result = result.await;
+        Ok(self.end(begun, result, |block: &Block| block.value.len()))
     }
 
     async fn put(
@@ -119,18 +81,14 @@ impl Host for CallState {
         value: String,
         version: u64,
     ) -> wasmtime::Result<Result<Block, WitError>> {
-        self.breathe(value.len()).await;
-        let begun = self
-            .recorder
-            .begin("memory", "put", Some(&label), value.len());
-        let result = match self.guarded_memory(&label, &value) {
-            Ok(service) => {
-                let written = service.put(&label, value, version).await;
-                written.map(Block::from).map_err(WitError::from)
-            }
-            Err(error) => Err(error),
+        let begun = self.begin("memory", "put", Some(&label), value.len()).await;
+        let result = async {
+            self.keep_secrets::<WitError>("memory", &[value.as_bytes()])?;
+            let service = self.writable(&label)?;
+            Ok(service.put(&label, value, version).await?.into())
         };
-        Ok(self.end_memory(begun, result, |_| 0))
+        let result = result.await;
+        Ok(self.end(begun, result, |_| 0))
     }
 
     async fn create(
@@ -139,30 +97,29 @@ impl Host for CallState {
         value: String,
         description: Option<String>,
     ) -> wasmtime::Result<Result<Block, WitError>> {
-        self.breathe(value.len()).await;
-        let begun = self
-            .recorder
-            .begin("memory", "create", Some(&label), value.len());
-        let result = match self.guarded_memory(&label, &value) {
-            Ok(service) => {
-                let made = service.create(&label, value, description).await;
-                made.map(Block::from).map_err(WitError::from)
+        let bytes = value.len() + description.as_ref().map_or(0, String::len);
+        let begun = self.begin("memory", "create", Some(&label), bytes).await;
+        let result = async {
+            for text in [&label, &value].into_iter().chain(&description) {
+                self.keep_secrets::<WitError>("memory", &[text.as_bytes()])?;
             }
-            Err(error) => Err(error),
+            let service = self.writable(&label)?;
+            Ok(service.create(&label, value, description).await?.into())
         };
-        Ok(self.end_memory(begun, result, |_| 0))
+        let result = result.await;
+        Ok(self.end(begun, result, |_| 0))
     }
 
     async fn delete(&mut self, label: String) -> wasmtime::Result<Result<(), WitError>> {
-        self.breathe(label.len()).await;
         let begun = self
-            .recorder
-            .begin("memory", "delete", Some(&label), label.len());
-        let result = match self.memory_service(&label, true) {
-            Ok(service) => service.delete(&label).await.map_err(WitError::from),
-            Err(error) => Err(error),
+            .begin("memory", "delete", Some(&label), label.len())
+            .await;
+        let result = async {
+            let service = self.writable(&label)?;
+            Ok(service.delete(&label).await?)
         };
-        Ok(self.end_memory(begun, result, |()| 0))
+        let result = result.await;
+        Ok(self.end(begun, result, |()| 0))
     }
 }
 

@@ -4,12 +4,14 @@
 mod agents;
 mod content;
 mod context;
+mod entry;
 mod files;
 pub(crate) mod filesystem;
 mod http;
 mod memory;
 mod peers;
 mod recall;
+pub(crate) mod runtime;
 mod secrets;
 mod state;
 pub(crate) mod wasi_http;
@@ -34,8 +36,28 @@ pub(crate) mod bindings {
     });
 }
 
+pub(crate) mod runtime_bindings {
+    //! Generated from the world of language runtimes, on the types above.
+    #![allow(missing_docs, unreachable_pub, unused_qualifications, clippy::all)]
+
+    wasmtime::component::bindgen!({
+        path: "../../guest-sdk/wit",
+        world: "runtime",
+        with: {
+            "bulkhead:tool/types": super::bindings::bulkhead::tool::types,
+            "bulkhead:tool/context": super::bindings::bulkhead::tool::context,
+            "bulkhead:tool/http": super::bindings::bulkhead::tool::http,
+            "bulkhead:tool/state": super::bindings::bulkhead::tool::state,
+            "bulkhead:tool/peers": super::bindings::bulkhead::tool::peers,
+        },
+        exports: { default: async },
+        require_store_data_send: true,
+    });
+}
+
 pub(crate) use bindings::{ToolPre as NativeEntry, bulkhead::tool as wit};
 pub(crate) use content::{output_from_guest, tool_error_from_guest, tool_info_from_guest};
+pub(crate) use runtime_bindings::RuntimePre as RuntimeEntry;
 
 use wasmtime::component::{HasSelf, Linker};
 
@@ -43,6 +65,9 @@ use crate::state::CallState;
 
 /// The version of the ABI that this host speaks: `bulkhead:tool/tools@…`.
 pub(crate) const TOOLS_INTERFACE: &str = "bulkhead:tool/tools@0.1.0";
+
+/// What a language runtime exports in this version of the ABI.
+pub(crate) const RUNTIME_INTERFACE: &str = "bulkhead:tool/source-runtime@0.1.0";
 
 /// Links every `bulkhead:tool` interface.
 pub(crate) fn add_to_linker(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
@@ -59,14 +84,4 @@ pub(crate) fn add_to_linker(linker: &mut Linker<CallState>) -> wasmtime::Result<
     peers::add_to_linker(linker)?;
     wit::secrets::add_to_linker::<S, D>(linker, |state| state)?;
     Ok(())
-}
-
-/// What an interface says where nothing stands behind it.
-fn unavailable(interface: &str) -> String {
-    format!("this call has no {interface}: it is not made on behalf of an agent that has one")
-}
-
-/// What an interface says for want of a grant, and which grant would allow it.
-fn missing_grant(what: &str, flag: &str) -> String {
-    format!("{what} is not granted to this tool; a person can allow it with {flag}")
 }

@@ -3,18 +3,19 @@
 //! Linked by hand and not through the generated trait: what the other tool consumed is taken
 //! from the caller's fuel, and only a function with the store in hand can do that.
 
-use bulkhead_domain::HostCallOutcome;
+use std::sync::Arc;
+
 use bulkhead_policy::{Limits, capabilities::ANY};
 use wasmtime::{StoreContextMut, component::Linker};
 
 use super::{
     content::{output_to_guest, tool_error_to_guest},
-    missing_grant, unavailable,
+    entry::service,
     wit::{peers::PeerError as WitError, types::Output},
 };
 use crate::{
     engine::MAX_PEER_DEPTH,
-    services::{PeerError, PeerReply, PeerRequest},
+    services::{PeerError, PeerReply, PeerRequest, PeersService},
     state::CallState,
 };
 
@@ -26,22 +27,30 @@ pub(super) fn add_to_linker(linker: &mut Linker<CallState>) -> wasmtime::Result<
         |mut store: StoreContextMut<'_, CallState>, (name, input): (String, String)| {
             Box::new(async move {
                 let bytes = name.len() + input.len();
-                store.data_mut().breathe(bytes).await;
-                let begun = store
-                    .data_mut()
-                    .recorder
-                    .begin("peers", "call", Some(&name), bytes);
+                let state = store.data_mut();
+                let begun = state.begin("peers", "call", Some(&name), bytes).await;
                 let result = call(&mut store, name, input).await?;
-                let outcome = match &result {
-                    Ok(_) => HostCallOutcome::Ok,
-                    Err(WitError::Denied(_)) => HostCallOutcome::Denied,
-                    Err(_) => HostCallOutcome::Failed,
-                };
-                store.data_mut().recorder.end(begun, 0, outcome);
-                Ok((result,))
+                Ok((store.data_mut().end(begun, result, |_| 0),))
             })
         },
     )
+}
+
+fn peers_service(
+    state: &mut CallState,
+    name: &str,
+    input: &str,
+) -> Result<Arc<dyn PeersService>, WitError> {
+    let peers = &state.context.authority.capabilities.peers;
+    let granted = peers.contains(ANY) || peers.contains(name);
+    let what = || format!("calling the tool \"{name}\"");
+    let flag = || format!("--peer {name}");
+    state.require::<WitError>(granted, "peers", what, flag)?;
+    state.keep_secrets::<WitError>("peers", &[input.as_bytes()])?;
+    if state.context.lineage.depth() > MAX_PEER_DEPTH {
+        return Err(WitError::Depth);
+    }
+    service(state.context.services.peers.clone(), "other tools")
 }
 
 async fn call(
@@ -51,23 +60,12 @@ async fn call(
 ) -> wasmtime::Result<Result<Output, WitError>> {
     let fuel = store.get_fuel()?;
     let state = store.data_mut();
-    let granted = &state.context.authority.capabilities.peers;
-    if !granted.contains(ANY) && !granted.contains(&name) {
-        let what = format!("calling the tool \"{name}\"");
-        let message = missing_grant(&what, &format!("--peer {name}"));
-        state.recorder.deny("peers", message.clone());
-        return Ok(Err(WitError::Denied(message)));
-    }
-    if let Some(message) = state.leak("peers", input.as_bytes()) {
-        return Ok(Err(WitError::Denied(message)));
-    }
-    let context = &state.context;
-    if context.chain.len() > MAX_PEER_DEPTH {
-        return Ok(Err(WitError::Depth));
-    }
-    let Some(service) = context.services.peers.clone() else {
-        return Ok(Err(WitError::Unavailable(unavailable("other tools"))));
+    let service = match peers_service(state, &name, &input) {
+        Ok(service) => service,
+        Err(error) => return Ok(Err(error)),
     };
+    let context = &state.context;
+    let lineage = context.lineage.within(state.session.allowance());
     let limits = Limits {
         fuel,
         timeout_ms: u64::try_from(context.remaining().as_millis()).unwrap_or(u64::MAX),
@@ -78,7 +76,7 @@ async fn call(
         name,
         input,
         limits,
-        chain: context.chain.clone(),
+        lineage,
         cancel: context.cancel.child_token(),
     };
     let PeerReply {

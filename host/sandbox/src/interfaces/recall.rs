@@ -2,14 +2,11 @@
 
 use std::sync::Arc;
 
-use bulkhead_domain::HostCallOutcome;
-
 use super::{
-    missing_grant, unavailable,
+    entry::service,
     wit::recall::{Filter, Host, Passage, RecallError as WitError, Turn},
 };
 use crate::{
-    recorder::Begun,
     services::{self, RecallError, RecallFilter, RecallService},
     state::CallState,
 };
@@ -19,23 +16,11 @@ const MAX_RESULTS: u32 = 200;
 
 impl CallState {
     fn recall_service(&mut self) -> Result<Arc<dyn RecallService>, WitError> {
-        if !self.context.authority.capabilities.recall {
-            let message = missing_grant("the agent's archive and conversation", "--recall");
-            self.recorder.deny("recall", message.clone());
-            return Err(WitError::Denied(message));
-        }
-        let service = self.context.services.recall.clone();
-        service.ok_or_else(|| WitError::Unavailable(unavailable("archive or conversation")))
-    }
-
-    fn end_recall<T>(&mut self, begun: Begun, result: Result<T, WitError>) -> Result<T, WitError> {
-        let outcome = match &result {
-            Ok(_) => HostCallOutcome::Ok,
-            Err(WitError::Denied(_)) => HostCallOutcome::Denied,
-            Err(_) => HostCallOutcome::Failed,
-        };
-        self.recorder.end(begun, 0, outcome);
-        result
+        let granted = self.context.authority.capabilities.recall;
+        let what = || "the agent's archive and conversation".to_owned();
+        self.require::<WitError>(granted, "recall", what, || "--recall".to_owned())?;
+        let found = self.context.services.recall.clone();
+        service(found, "archive or conversation")
     }
 }
 
@@ -45,20 +30,14 @@ impl Host for CallState {
         text: String,
         tags: Vec<String>,
     ) -> wasmtime::Result<Result<Passage, WitError>> {
-        self.breathe(text.len()).await;
-        let begun = self.recorder.begin("recall", "insert", None, text.len());
-        let leak = self.leak("recall", text.as_bytes());
-        let result = match leak.map_or_else(
-            || self.recall_service(),
-            |message| Err(WitError::Denied(message)),
-        ) {
-            Ok(service) => {
-                let made = service.insert(text, tags).await;
-                made.map(Passage::from).map_err(WitError::from)
-            }
-            Err(error) => Err(error),
+        let begun = self.begin("recall", "insert", None, text.len()).await;
+        let result = async {
+            self.keep_secrets::<WitError>("recall", &[text.as_bytes()])?;
+            let service = self.recall_service()?;
+            Ok(service.insert(text, tags).await?.into())
         };
-        Ok(self.end_recall(begun, result))
+        let result = result.await;
+        Ok(self.end(begun, result, |_| 0))
     }
 
     async fn search_archive(
@@ -66,20 +45,18 @@ impl Host for CallState {
         query: String,
         filter: Filter,
     ) -> wasmtime::Result<Result<Vec<Passage>, WitError>> {
-        self.breathe(query.len()).await;
         let begun = self
-            .recorder
-            .begin("recall", "search-archive", None, query.len());
-        let result = match self.recall_service() {
-            Ok(service) => {
-                let found = service.search_archive(query, filter.into()).await;
-                found
-                    .map(|found| found.into_iter().map(Passage::from).collect())
-                    .map_err(WitError::from)
-            }
-            Err(error) => Err(error),
+            .begin("recall", "search-archive", None, query.len())
+            .await;
+        let result = async {
+            let service = self.recall_service()?;
+            let found = service.search_archive(query, filter.into()).await?;
+            Ok(found.into_iter().map(Passage::from).collect())
         };
-        Ok(self.end_recall(begun, result))
+        let result = result.await;
+        Ok(self.end(begun, result, |found: &Vec<Passage>| {
+            found.iter().map(|passage| passage.text.len()).sum()
+        }))
     }
 
     async fn search_conversation(
@@ -88,20 +65,18 @@ impl Host for CallState {
         filter: Filter,
     ) -> wasmtime::Result<Result<Vec<Turn>, WitError>> {
         let bytes = query.as_ref().map_or(0, String::len);
-        self.breathe(bytes).await;
         let begun = self
-            .recorder
-            .begin("recall", "search-conversation", None, bytes);
-        let result = match self.recall_service() {
-            Ok(service) => {
-                let found = service.search_conversation(query, filter.into()).await;
-                found
-                    .map(|found| found.into_iter().map(Turn::from).collect())
-                    .map_err(WitError::from)
-            }
-            Err(error) => Err(error),
+            .begin("recall", "search-conversation", None, bytes)
+            .await;
+        let result = async {
+            let service = self.recall_service()?;
+            let found = service.search_conversation(query, filter.into()).await?;
+            Ok(found.into_iter().map(Turn::from).collect())
         };
-        Ok(self.end_recall(begun, result))
+        let result = result.await;
+        Ok(self.end(begun, result, |found: &Vec<Turn>| {
+            found.iter().map(|turn| turn.text.len()).sum()
+        }))
     }
 }
 

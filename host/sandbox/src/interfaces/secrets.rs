@@ -2,7 +2,7 @@
 
 use bulkhead_domain::HostCallOutcome;
 
-use super::{missing_grant, wit::secrets::Host};
+use super::{entry::missing_grant, wit::secrets::Host};
 use crate::state::CallState;
 
 impl Host for CallState {

@@ -2,15 +2,12 @@
 
 use std::sync::Arc;
 
-use bulkhead_domain::HostCallOutcome;
-
 use super::{
-    missing_grant, unavailable,
+    entry::service,
     wit::state::{Entry, Host, StateError as WitError},
 };
 use crate::{
-    recorder::Begun,
-    services::{StateError, StateService},
+    services::{Namespace, StateError, StateService},
     state::CallState,
 };
 
@@ -18,51 +15,30 @@ use crate::{
 const MAX_KEYS: u32 = 1_000;
 
 impl CallState {
-    fn state_service(&mut self) -> Result<Arc<dyn StateService>, WitError> {
-        if !self.context.authority.capabilities.state {
-            let message = missing_grant("durable state", "--state");
-            self.recorder.deny("state", message.clone());
-            return Err(WitError::Denied(message));
-        }
-        let service = self.context.services.state.clone();
-        service.ok_or_else(|| WitError::Unavailable(unavailable("durable state")))
-    }
-
-    fn end_state<T>(
-        &mut self,
-        begun: Begun,
-        result: Result<T, WitError>,
-        bytes: impl Fn(&T) -> usize,
-    ) -> Result<T, WitError> {
-        let (bytes, outcome) = match &result {
-            Ok(value) => (bytes(value), HostCallOutcome::Ok),
-            Err(WitError::Denied(_)) => (0, HostCallOutcome::Denied),
-            Err(_) => (0, HostCallOutcome::Failed),
-        };
-        self.recorder.end(begun, bytes, outcome);
-        result
+    fn state_service(&mut self) -> Result<(Arc<dyn StateService>, Namespace), WitError> {
+        let granted = self.context.authority.capabilities.state;
+        let what = || "durable state".to_owned();
+        self.require::<WitError>(granted, "state", what, || "--state".to_owned())?;
+        let found = self.context.services.state.clone();
+        let found = service::<_, WitError>(found, "durable state")?;
+        Ok((found, self.context.namespace()))
     }
 }
 
 impl Host for CallState {
     async fn get(&mut self, key: String) -> wasmtime::Result<Result<Option<Entry>, WitError>> {
-        self.breathe(key.len()).await;
-        let begun = self.recorder.begin("state", "get", Some(&key), key.len());
-        let result = match self.state_service() {
-            Ok(service) => {
-                let namespace = self.context.namespace();
-                let found = service.get(&namespace, &key).await.map_err(WitError::from);
-                found.map(|entry| {
-                    entry.map(|entry| Entry {
-                        value: entry.value,
-                        version: entry.version,
-                    })
-                })
-            }
-            Err(error) => Err(error),
+        let begun = self.begin("state", "get", Some(&key), key.len()).await;
+        let result = async {
+            let (service, namespace) = self.state_service()?;
+            let found = service.get(&namespace, &key).await?;
+            Ok(found.map(|entry| Entry {
+                value: entry.value,
+                version: entry.version,
+            }))
         };
-        Ok(self.end_state(begun, result, |entry| {
-            entry.as_ref().map_or(0, |e| e.value.len())
+        let result = result.await;
+        Ok(self.end(begun, result, |entry| {
+            entry.as_ref().map_or(0, |entry| entry.value.len())
         }))
     }
 
@@ -72,21 +48,15 @@ impl Host for CallState {
         value: Vec<u8>,
         expected: Option<u64>,
     ) -> wasmtime::Result<Result<u64, WitError>> {
-        self.breathe(key.len() + value.len()).await;
-        let begun = self
-            .recorder
-            .begin("state", "put", Some(&key), key.len() + value.len());
-        let result = match self.state_service() {
-            Ok(service) => {
-                let namespace = self.context.namespace();
-                service
-                    .put(&namespace, &key, value, expected)
-                    .await
-                    .map_err(WitError::from)
-            }
-            Err(error) => Err(error),
+        let bytes = key.len() + value.len();
+        let begun = self.begin("state", "put", Some(&key), bytes).await;
+        let result = async {
+            self.keep_secrets::<WitError>("state", &[key.as_bytes(), &value])?;
+            let (service, namespace) = self.state_service()?;
+            Ok(service.put(&namespace, &key, value, expected).await?)
         };
-        Ok(self.end_state(begun, result, |_| 0))
+        let result = result.await;
+        Ok(self.end(begun, result, |_| 0))
     }
 
     async fn delete(
@@ -94,21 +64,13 @@ impl Host for CallState {
         key: String,
         expected: u64,
     ) -> wasmtime::Result<Result<(), WitError>> {
-        self.breathe(key.len()).await;
-        let begun = self
-            .recorder
-            .begin("state", "delete", Some(&key), key.len());
-        let result = match self.state_service() {
-            Ok(service) => {
-                let namespace = self.context.namespace();
-                service
-                    .delete(&namespace, &key, expected)
-                    .await
-                    .map_err(WitError::from)
-            }
-            Err(error) => Err(error),
+        let begun = self.begin("state", "delete", Some(&key), key.len()).await;
+        let result = async {
+            let (service, namespace) = self.state_service()?;
+            Ok(service.delete(&namespace, &key, expected).await?)
         };
-        Ok(self.end_state(begun, result, |()| 0))
+        let result = result.await;
+        Ok(self.end(begun, result, |()| 0))
     }
 
     async fn keys(
@@ -116,19 +78,19 @@ impl Host for CallState {
         prefix: String,
         limit: u32,
     ) -> wasmtime::Result<Result<Vec<String>, WitError>> {
-        self.breathe(prefix.len()).await;
         let begun = self
-            .recorder
-            .begin("state", "keys", Some(&prefix), prefix.len());
-        let result = match self.state_service() {
-            Ok(service) => {
-                let namespace = self.context.namespace();
-                let keys = service.keys(&namespace, &prefix, limit.min(MAX_KEYS)).await;
-                keys.map_err(WitError::from)
-            }
-            Err(error) => Err(error),
+            .begin("state", "keys", Some(&prefix), prefix.len())
+            .await;
+        let result = async {
+            let (service, namespace) = self.state_service()?;
+            Ok(service
+                .keys(&namespace, &prefix, limit.min(MAX_KEYS))
+                .await?)
         };
-        Ok(self.end_state(begun, result, |keys| keys.iter().map(String::len).sum()))
+        let result = result.await;
+        Ok(self.end(begun, result, |keys: &Vec<String>| {
+            keys.iter().map(String::len).sum()
+        }))
     }
 }
 

@@ -59,6 +59,11 @@ impl Draft {
         self.receipt.call_id
     }
 
+    /// The called tool as a lineage names it.
+    pub(super) fn name(&self) -> String {
+        format!("{}/{}", self.receipt.digest, self.receipt.tool)
+    }
+
     pub(super) fn idempotency_key(&self) -> Arc<str> {
         Arc::from(self.receipt.idempotency_key.as_str())
     }
@@ -135,8 +140,12 @@ impl Draft {
         }
     }
 
-    /// What the host says of a guest's values may quote them.
+    /// What the host says of a guest's values may quote them. A tool's own failure was scrubbed
+    /// before it was cut.
     fn scrubbed(&self, mut failure: Failure) -> Failure {
+        if failure.tool_error.is_some() {
+            return failure;
+        }
         let clean = |text: &mut String| {
             if let Cow::Owned(clean) = self.authority.scrubber.redact_str(text) {
                 *text = clean;

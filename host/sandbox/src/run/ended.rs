@@ -2,10 +2,17 @@
 
 use bulkhead_domain::Outcome;
 use bulkhead_policy::Limits;
-use wasmtime::Trap;
+use wasmtime::{Trap, component::ResourceTableError};
 use wasmtime_wasi::I32Exit;
 
 use crate::{Failure, install::text};
+
+/// What the engine and its WASI host say of limits that they have no typed error for.
+const LIMIT_TEXTS: &[&str] = &[
+    "fuel allocated for hostcalls has been exhausted",
+    "handle limit exceeded",
+    "exceeds limit",
+];
 
 /// How a guest ended other than by returning. Made by the host from typed errors alone.
 #[derive(Debug)]
@@ -66,11 +73,19 @@ impl Ended {
                 message,
             };
         }
-        // The guest broke the component model's rules (strings that are no UTF-8, pointers out
-        // of bounds), or moved more bytes in one host call than it may.
+        // What is left is no typed error of the engine: the guest moved more bytes in one host
+        // call than it may, holds too many handles, or broke the component model's rules (strings
+        // that are no UTF-8, pointers out of bounds).
+        let message = text(error);
+        let full = matches!(error.downcast_ref(), Some(ResourceTableError::Full));
+        let limit = LIMIT_TEXTS.iter().any(|text| message.contains(text));
         Self {
-            outcome: Outcome::LimitExceeded,
-            message: text(error),
+            outcome: if limit || full {
+                Outcome::LimitExceeded
+            } else {
+                Outcome::Trap
+            },
+            message,
         }
     }
 

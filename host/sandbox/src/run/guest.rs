@@ -10,6 +10,7 @@ use crate::{
     Failure,
     component::{Entry, Installed, InstalledTool},
     interfaces::{output_from_guest, tool_error_from_guest},
+    schema::InputCheck,
     state::CallState,
 };
 
@@ -69,6 +70,15 @@ pub(super) fn output(
     tool: &InstalledTool,
     state: &CallState,
 ) -> Result<Output, Failure> {
+    checked(returned, tool.output.as_ref(), state)
+}
+
+/// As [`output`], against `schema` where one was promised.
+pub(super) fn checked(
+    returned: Returned,
+    schema: Option<&InputCheck>,
+    state: &CallState,
+) -> Result<Output, Failure> {
     let (content, structured) = match returned {
         Returned::Native(Ok((content, None))) => (content, None),
         Returned::Native(Ok((content, Some(text)))) => {
@@ -82,7 +92,7 @@ pub(super) fn output(
             return Err(tool_failure(error, state));
         }
     };
-    if let Some(schema) = &tool.output {
+    if let Some(schema) = schema {
         let value = structured
             .as_ref()
             .ok_or_else(|| invalid("it promises structured output and gave none".to_owned()))?;

@@ -78,6 +78,18 @@ pub(crate) async fn neighbour_is_unharmed(sandbox: &Sandbox, friendly: &Componen
     report.receipt
 }
 
+/// Calls a hostile tool within tight limits, then shows that a neighbour is unharmed.
+pub(crate) async fn attack(tool: &str, input: Value) -> Report {
+    let sandbox = sandbox();
+    let (hostile, friendly) = (hostile(&sandbox).await, friendly(&sandbox).await);
+    let report = sandbox
+        .call(&hostile, call(tool, input).with_limits(tight()))
+        .await;
+    neighbour_is_unharmed(&sandbox, &friendly).await;
+    assert_eq!(sandbox.usage().running, 0);
+    report
+}
+
 /// A component in the text format.
 pub(crate) fn wat(text: &str) -> Vec<u8> {
     wat::parse_str(text).expect("valid text")

@@ -1,25 +1,13 @@
 //! Components that try to do harm when they are installed. Each test shows the typed error, and
 //! that a neighbour's call works afterwards.
 
-use std::{fmt::Write as _, time::Duration};
+use std::time::Duration;
 
 use bulkhead_domain::Problem;
+use bulkhead_fixtures::text;
 use bulkhead_sandbox::{CacheKey, Component, InstallError, Sandbox, Settings};
 
 use crate::common::*;
-
-/// The misdescribing guest, in one of its modes.
-fn misdescribe(mode: &str) -> Vec<u8> {
-    let mut bytes = bulkhead_fixtures::MISDESCRIBE.to_vec();
-    let marker = b"MODE:";
-    let at = bytes
-        .windows(marker.len())
-        .position(|found| found == marker)
-        .expect("the marker");
-    let mode = format!("{mode:<16}");
-    bytes[at + marker.len()..][..16].copy_from_slice(mode.as_bytes());
-    bytes
-}
 
 fn description_problems(found: Result<Component, InstallError>) -> Vec<Problem> {
     match found {
@@ -38,7 +26,7 @@ async fn a_describe_that_never_returns_is_given_up() {
         ("panic", "trap"),
         ("bomb", "out_of_memory"),
     ] {
-        match install_attack(&misdescribe(mode)).await {
+        match install_attack(&bulkhead_fixtures::misdescribe(mode)).await {
             Err(InstallError::Describe(message)) => {
                 assert!(message.starts_with(outcome), "{message}")
             }
@@ -51,13 +39,7 @@ async fn a_describe_that_never_returns_is_given_up() {
 
 #[tokio::test]
 async fn a_start_function_that_never_ends_is_given_up() {
-    let bytes = wat(r#"(component
-        (core module $m
-            (func $start (loop (br 0)))
-            (start $start)
-            (func (export "f")))
-        (core instance $i (instantiate $m))
-        (func (export "f") (canon lift (core func $i "f"))))"#);
+    let bytes = wat(text::START_LOOP);
     match install_attack(&bytes).await {
         Err(InstallError::Describe(message)) => assert!(message.starts_with("out_of_fuel")),
         other => panic!("{other:?}"),
@@ -68,12 +50,7 @@ async fn a_start_function_that_never_ends_is_given_up() {
 
 #[tokio::test]
 async fn thousands_of_instances_are_refused() {
-    let mut text = String::from("(component (core module $m (func (export \"f\")))\n");
-    for at in 0..5_000 {
-        writeln!(text, "(core instance $i{at} (instantiate $m))").unwrap();
-    }
-    text.push_str("(func (export \"f\") (canon lift (core func $i0 \"f\"))))");
-    let found = install_attack(&wat(&text)).await;
+    let found = install_attack(&wat(&text::many_instances(5_000))).await;
     assert!(
         matches!(
             found,
@@ -124,7 +101,7 @@ async fn a_component_that_is_cut_or_changed_anywhere_never_harms_the_host() {
     })
     .unwrap();
     let friendly = friendly(&sandbox).await;
-    let good = misdescribe("honest");
+    let good = bulkhead_fixtures::misdescribe("honest");
     for step in 0..40 {
         let at = good.len() * step / 40;
         assert!(sandbox.install(&good[..at]).await.is_err(), "cut at {at}");
@@ -206,26 +183,30 @@ async fn what_a_component_says_of_itself_is_checked() {
         ("huge", "/0/input_schema"),
         ("reference", "/0/input_schema"),
     ] {
-        let problems = description_problems(install_attack(&misdescribe(mode)).await);
+        let problems =
+            description_problems(install_attack(&bulkhead_fixtures::misdescribe(mode)).await);
         assert!(
             problems.iter().any(|problem| problem.at == at),
             "{mode}: {problems:?}"
         );
     }
-    let found = install_attack(&misdescribe("none")).await;
+    let found = install_attack(&bulkhead_fixtures::misdescribe("none")).await;
     assert!(matches!(found, Err(InstallError::NoTools(_))), "{found:?}");
-    assert!(install_attack(&misdescribe("thousands")).await.is_err());
-    assert!(install_attack(&misdescribe("honest")).await.is_ok());
+    assert!(
+        install_attack(&bulkhead_fixtures::misdescribe("thousands"))
+            .await
+            .is_err()
+    );
+    assert!(
+        install_attack(&bulkhead_fixtures::misdescribe("honest"))
+            .await
+            .is_ok()
+    );
 }
 
 #[tokio::test]
 async fn an_import_of_a_known_interface_with_another_type_is_refused() {
-    let bytes = wat(r#"(component
-        (import "wasi:random/random@0.2.0" (instance $random
-            (export "get-random-u64" (func (result string)))))
-        (core module $m (func (export "f")))
-        (core instance $i (instantiate $m))
-        (func (export "f") (canon lift (core func $i "f"))))"#);
+    let bytes = wat(text::WRONG_IMPORT);
     let found = install_attack(&bytes).await;
     assert!(
         matches!(found, Err(InstallError::UnknownImports(_))),

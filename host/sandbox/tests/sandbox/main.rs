@@ -5,5 +5,6 @@ mod calls;
 mod common;
 mod hostile;
 mod install;
+mod isolation;
 mod network;
 mod peers;

@@ -341,6 +341,8 @@ async fn a_wasi_http_request_is_granted_by_the_same_rules() {
         (sent.interface.as_str(), sent.outcome),
         ("wasi:http", HostCallOutcome::Ok)
     );
+    let body = output["result"][1].as_str().unwrap().len();
+    assert_eq!((sent.bytes_in, sent.bytes_out), (0, body as u64));
 }
 
 #[tokio::test]
@@ -380,6 +382,19 @@ async fn a_request_body_that_is_never_finished_ends_with_the_call() {
     let input = json!({"authority": address.to_string()});
     let report = plain("unfinished", grant, Vec::new(), input).await;
     assert_eq!(outcome(&report), Outcome::DeadlineExceeded);
+    let sent = &report.receipt.host_calls;
+    assert_eq!(sent.len(), 1);
+    assert_eq!(sent[0].outcome, HostCallOutcome::Failed);
+    assert_eq!(sent[0].target, Some(format!("POST http://{address}/")));
+}
+
+#[tokio::test]
+async fn what_the_handle_of_a_request_keeps_is_bounded() {
+    for (bytes, accepted) in [(10, 300), (1 << 20, 0)] {
+        let report = plain("hoard", json!({}), Vec::new(), json!({"bytes": bytes})).await;
+        let output = report.result.unwrap().structured.unwrap();
+        assert_eq!(output, json!({"result": accepted}), "{bytes}");
+    }
 }
 
 #[tokio::test]

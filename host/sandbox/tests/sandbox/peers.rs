@@ -71,7 +71,7 @@ impl PeersService for Shared {
                 .with_services(peers.services())
                 .with_limits(request.limits)
                 .with_cancel(request.cancel);
-            call.chain = request.chain;
+            call.lineage = request.lineage;
             let report = peers.sandbox.call(component, call).await;
             peers.reports.lock().unwrap().push(report.clone());
             let fuel = report.receipt.fuel;

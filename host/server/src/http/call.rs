@@ -1,14 +1,12 @@
 //! Calling a tool: the route that everything else is for.
 
-use std::sync::Arc;
-
 use axum::{
     extract::{Request, State},
     response::{IntoResponse as _, Response},
 };
 use bulkhead_domain::{Outcome, Output, Problem, Receipt, ToolError};
 use bulkhead_policy::Capabilities;
-use bulkhead_sandbox::{LogLine, Report};
+use bulkhead_sandbox::{Lineage, LogLine, Report};
 use http::{HeaderMap, StatusCode, header};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -167,22 +165,19 @@ fn prepare(app: &AppState, plan: &Plan, body: CallBody<'_>) -> Result<CallReques
     check_id("/idempotency_key", body.idempotency_key.as_deref())?;
     let limits = body.limits.unwrap_or_default();
     check_limits(&limits)?;
-    let authority = match &body.narrow {
-        None => Arc::clone(&plan.authority),
-        Some(narrowing) => {
-            narrowing.validate().map_err(invalid_narrowing)?;
-            plan.narrowed(narrowing)
-        }
-    };
+    if let Some(narrowing) = &body.narrow {
+        narrowing.validate().map_err(invalid_narrowing)?;
+    }
+    let lineage = body.narrow.map_or_else(Lineage::default, Lineage::narrowed);
     Ok(CallRequest {
         input: body.input.map_or("{}", RawValue::get).into(),
         limits: limits.applied_to(&plan.limits),
-        authority,
+        authority: plan.authority(&lineage),
         agent_id: body.agent_id,
         idempotency_key: body.idempotency_key,
         events: None,
         cancel: app.calls.token(),
-        chain: Vec::new(),
+        lineage,
     })
 }
 

@@ -15,6 +15,9 @@ use super::AppState;
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
     base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+/// What the routes below answer: files of the binary, which say nothing of this installation.
+pub(crate) const PATHS: &[&str] = &["/openapi.json", "/docs", "/docs/docs.js", "/docs/docs.css"];
+
 /// The document at `/openapi.json`, the page at `/docs`.
 pub(crate) fn routes(document: &OpenApi) -> Router<AppState> {
     // The golden-file test writes the same document.

@@ -102,27 +102,8 @@ impl Registry {
     pub(crate) async fn difference(&self, reference: &str) -> Result<Difference, Rejection> {
         let record = self.find(reference).await?;
         let new = description(&record)?;
-        self.against_active(&record.name, &record.digest, &new)
-            .await
-    }
-
-    /// The difference from the active version of `name`; from nothing where the active one is
-    /// this version itself would be of no use, so that it compares with itself.
-    async fn against_active(
-        &self,
-        name: &str,
-        digest: &Digest,
-        new: &Description,
-    ) -> Result<Difference, Rejection> {
-        let active = self.store.component_by_name(name).await?;
-        let Some(active) = active else {
-            return Ok(Difference::between(None, new));
-        };
-        if active.digest == *digest {
-            return Ok(Difference::between(Some((active.digest, new)), new));
-        }
-        let old = description(&active)?;
-        Ok(Difference::between(Some((active.digest, &old)), new))
+        let active = self.store.component_by_name(&record.name).await?;
+        against(active.as_ref(), &record.digest, &new)
     }
 
     /// Deletes a version.
@@ -137,21 +118,51 @@ impl Registry {
     }
 
     /// The compiled component, from memory, the cache on disk or its bytes, in this order.
-    async fn load(&self, digest: Digest) -> Result<Arc<loaded::Entry>, Rejection> {
-        let (entry, was_there) = self.loaded.entry(digest);
+    async fn load(&self, record: &ComponentRecord) -> Result<Arc<loaded::Entry>, Rejection> {
+        let (entry, was_there) = self.loaded.entry(record.digest);
         self.metrics.component_lookup(was_there);
-        entry.get_or_load(|| self.install_stored(digest)).await?;
+        entry.get_or_load(|| self.install_stored(record)).await?;
         if !was_there && self.loaded.evict() {
             self.forget_plans();
         }
         Ok(entry)
     }
 
-    async fn install_stored(&self, digest: Digest) -> Result<Component, Rejection> {
-        let bytes = self.store.component_bytes(&digest).await?;
+    /// Installs a stored component again. What it says of its tools is pinned: one that says
+    /// otherwise than when a person saw it runs no more.
+    async fn install_stored(&self, record: &ComponentRecord) -> Result<Component, Rejection> {
+        let bytes = self.store.component_bytes(&record.digest).await?;
         let bytes = bytes.ok_or_else(|| Rejection::new(&error::UNKNOWN_COMPONENT))?;
-        Ok(self.sandbox.install(bytes).await?)
+        let component = self.sandbox.install(bytes).await?;
+        let pinned = description(record)?.tools;
+        let pinned = pinned.iter().map(|tool| &tool.info);
+        if !component.tools().map(|(info, _)| info).eq(pinned) {
+            let message = format!(
+                "{} describes itself otherwise than when it was pushed, so it does not run; \
+                 delete it and push a version whose descriptions stay the same",
+                record.name
+            );
+            return Err(Rejection::with(&error::INVALID_COMPONENT, message));
+        }
+        Ok(component)
     }
+}
+
+/// How a version differs from the active one of its name. Nothing would differ from nothing
+/// where the active one is this version itself, so that it compares with itself.
+fn against(
+    active: Option<&ComponentRecord>,
+    digest: &Digest,
+    new: &Description,
+) -> Result<Difference, Rejection> {
+    let Some(active) = active else {
+        return Ok(Difference::between(None, new));
+    };
+    if active.digest == *digest {
+        return Ok(Difference::between(Some((active.digest, new)), new));
+    }
+    let old = description(active)?;
+    Ok(Difference::between(Some((active.digest, &old)), new))
 }
 
 /// What is stored beside a component's bytes.

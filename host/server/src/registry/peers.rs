@@ -76,12 +76,12 @@ impl Peers {
         let call = CallRequest {
             input: request.input.into(),
             limits: plan.limits.within(&request.limits),
-            authority: Arc::clone(&plan.authority),
+            authority: plan.authority(&request.lineage),
             agent_id: self.agent_id.clone(),
             idempotency_key: None,
             events: None,
             cancel: request.cancel,
-            chain: request.chain,
+            lineage: request.lineage,
         };
         let report = self.app.call(plan, call).await;
         PeerReply {

@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Arc, time::Instant};
 
 use bulkhead_domain::Timestamp;
 use bulkhead_policy::{Capabilities, Limits};
-use bulkhead_sandbox::{Authority, Component, egress::Credential};
+use bulkhead_sandbox::{Authority, Component, Lineage, egress::Credential};
 use bulkhead_store::{ComponentStatus, Grant, GrantFilter, PAGE_MAX};
 
 use super::{Registry, credential, loaded, tool_index::ToolIndex};
@@ -24,7 +24,7 @@ pub(crate) struct Plan {
     /// The component's name.
     pub(crate) name: String,
     pub(crate) tool: String,
-    pub(crate) authority: Arc<Authority>,
+    authority: Arc<Authority>,
     /// The defaults with the grants' limits in their place.
     pub(crate) limits: Limits,
     granted: Capabilities,
@@ -46,8 +46,11 @@ pub(crate) struct Plans {
 }
 
 impl Plan {
-    /// What the call may do where its caller passes on only a part.
-    pub(crate) fn narrowed(&self, narrowing: &Capabilities) -> Arc<Authority> {
+    /// What a call may do: all that is granted, or the part of it that its callers pass on.
+    pub(crate) fn authority(&self, lineage: &Lineage) -> Arc<Authority> {
+        let Some(narrowing) = lineage.narrowing() else {
+            return Arc::clone(&self.authority);
+        };
         let credentials = self.credentials.clone();
         let narrowed = Authority::for_tool(
             &self.component,
@@ -117,7 +120,7 @@ impl Registry {
             );
             return Err(Rejection::with(&error::CONSENT_REQUIRED, message));
         }
-        let entry = self.load(record.digest).await?;
+        let entry = self.load(&record).await?;
         let component = entry
             .component()
             .ok_or_else(|| Rejection::new(&error::HOST_ERROR))?

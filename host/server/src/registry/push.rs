@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use bulkhead_domain::Digest;
 use bulkhead_sandbox::InstallError;
-use bulkhead_store::{ComponentFilter, ComponentRecord, ComponentStatus, NewComponent, StoreError};
+use bulkhead_store::{ComponentRecord, ComponentStatus, NewComponent, Standing, StoreError};
 use bytes::Bytes;
 
-use super::{Registry, check_name, description::Description, difference::Difference};
+use super::{Registry, against, check_name, description::Description, difference::Difference};
 use crate::http::error::{self, Rejection};
 
 /// A version that was pushed.
@@ -63,9 +63,6 @@ impl Registry {
         let component = component?;
         let description = Description::from(&component);
 
-        let _changing = self.changing.lock().await;
-        let difference = self.against_active(&name, &digest, &description).await?;
-        let status = self.status_for(&name, &difference, origin).await?;
         let document =
             serde_json::to_value(&description).map_err(|error| Rejection::host(&error))?;
         let new = NewComponent {
@@ -74,7 +71,15 @@ impl Registry {
             bytes: bytes.into(),
             description: document,
         };
-        let record = self.store.put_component(new, status).await?;
+        let _changing = self.changing.lock().await;
+        let mut difference = None;
+        let decide = |standing: Standing<'_>| {
+            let against = against(standing.active, &digest, &description)?;
+            let status = status_for(&standing, &against, origin);
+            difference = Some(against);
+            Ok::<_, Rejection>(status)
+        };
+        let record = self.store.put_component(new, decide).await?;
         if record.status == ComponentStatus::Active {
             self.loaded.insert(component);
             self.loaded.evict();
@@ -83,35 +88,21 @@ impl Registry {
         tracing::info!(name = record.name, %digest, status = record.status.as_str(), "a component was pushed");
         Ok(Pushed {
             record,
+            difference: difference.unwrap_or_else(|| Difference::between(None, &description)),
             description,
-            difference,
             is_new: known.is_none(),
         })
     }
+}
 
-    /// Active, unless a person has to agree. A name whose active version was deleted has grants
-    /// still, so that whatever follows needs consent to every wish; a new name has nothing that
-    /// could be misused.
-    async fn status_for(
-        &self,
-        name: &str,
-        difference: &Difference,
-        origin: Origin,
-    ) -> Result<ComponentStatus, Rejection> {
-        if !difference.wider && origin == Origin::Person {
-            return Ok(ComponentStatus::Active);
-        }
-        let filter = ComponentFilter {
-            name: Some(name.to_owned()),
-            limit: Some(1),
-            ..Default::default()
-        };
-        let is_first = self.store.components(&filter).await?.is_empty();
-        Ok(if is_first {
-            ComponentStatus::Active
-        } else {
-            ComponentStatus::Pending
-        })
+/// Active, unless a person has to agree. A name whose active version was deleted has grants
+/// still, so that whatever follows needs consent to every wish; a new name has nothing that
+/// could be misused.
+fn status_for(standing: &Standing<'_>, difference: &Difference, origin: Origin) -> ComponentStatus {
+    if standing.is_first || (!difference.wider && origin == Origin::Person) {
+        ComponentStatus::Active
+    } else {
+        ComponentStatus::Pending
     }
 }
 

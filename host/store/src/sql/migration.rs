@@ -13,10 +13,16 @@ struct Migration {
 }
 
 /// In order; version 1 is the first. Never changed once released, only added to.
-const MIGRATIONS: &[Migration] = &[Migration {
-    sqlite: include_str!("../../../../migrations/sqlite/0001_initial.sql"),
-    postgres: include_str!("../../../../migrations/postgres/0001_initial.sql"),
-}];
+const MIGRATIONS: &[Migration] = &[
+    Migration {
+        sqlite: include_str!("../../../../migrations/sqlite/0001_initial.sql"),
+        postgres: include_str!("../../../../migrations/postgres/0001_initial.sql"),
+    },
+    Migration {
+        sqlite: include_str!("../../../../migrations/sqlite/0002_tools.sql"),
+        postgres: include_str!("../../../../migrations/postgres/0002_tools.sql"),
+    },
+];
 
 /// An arbitrary number that all versions of this program use for this lock.
 const POSTGRES_LOCK: i64 = 0x6275_6c6b_6865_6164;

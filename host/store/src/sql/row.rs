@@ -55,6 +55,33 @@ impl Row {
         serde_json::from_str(&text).map_err(|error| StoreError::corrupt(what, error))
     }
 
+    /// A JSON document, where there is one.
+    pub(crate) fn optional_json<T>(&self, column: usize, what: &'static str) -> Result<Option<T>>
+    where
+        T: serde::de::DeserializeOwned,
+    {
+        let text = self.optional_text(column)?;
+        text.map(|text| serde_json::from_str(&text))
+            .transpose()
+            .map_err(|error| StoreError::corrupt(what, error))
+    }
+
+    /// A text that spells a `T`, where there is one.
+    pub(crate) fn optional_parsed<T>(&self, column: usize, what: &'static str) -> Result<Option<T>>
+    where
+        T: std::str::FromStr<Err: Into<Box<dyn std::error::Error + Send + Sync>>>,
+    {
+        let text = self.optional_text(column)?;
+        text.map(|text| text.parse())
+            .transpose()
+            .map_err(|error: T::Err| StoreError::corrupt(what, error))
+    }
+
+    /// A truth value, where there is one; 0 is false.
+    pub(crate) fn optional_bool(&self, column: usize) -> Result<Option<bool>> {
+        Ok(self.optional_int(column)?.map(|value| value != 0))
+    }
+
     pub(crate) fn timestamp(&self, column: usize) -> Result<bulkhead_domain::Timestamp> {
         self.int(column)
             .map(bulkhead_domain::Timestamp::from_micros)

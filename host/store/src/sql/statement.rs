@@ -103,6 +103,7 @@ macro_rules! arguments {
 
 arguments! {
     i64 => |value| Self::Int(Some(value));
+    Option<bool> => |value| Self::Int(value.map(i64::from));
     Timestamp => |value| Self::Int(Some(value.micros()));
     Option<Timestamp> => |value| Self::Int(value.map(Timestamp::micros));
     String => |value| Self::Text(Some(value));

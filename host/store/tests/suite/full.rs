@@ -11,7 +11,7 @@ use bulkhead_store::{
 };
 use serde_json::json;
 
-use super::{raw, receipt::receipt};
+use super::{always, raw, receipt::receipt};
 
 const FILL: &str = "CREATE FUNCTION full_disk() RETURNS trigger AS $$
     BEGIN RAISE EXCEPTION 'no space' USING ERRCODE = '53100'; END $$ LANGUAGE plpgsql;
@@ -57,13 +57,13 @@ on_both! {
         let space = StateNamespace::new("tool", None);
         let version = store.state_put(&space, "k", b"kept".to_vec(), None).await.unwrap();
         let small = NewComponent { bytes: vec![1], digest: Digest::of(&[1]), ..large() };
-        store.put_component(small.clone(), ComponentStatus::Active).await.unwrap();
+        store.put_component(small.clone(), always(ComponentStatus::Active)).await.unwrap();
         store.put_receipts(&[receipt(1)]).await.unwrap();
         store.close().await;
 
         let store = without_space(&database).await;
         for _ in 0..3 {
-            let put = store.put_component(large(), ComponentStatus::Active).await;
+            let put = store.put_component(large(), always(ComponentStatus::Active)).await;
             assert_full(&put.unwrap_err());
             let receipts: Vec<_> = (0..3000).map(|_| receipt(2)).collect();
             assert_full(&store.put_receipts(&receipts).await.unwrap_err());
@@ -78,7 +78,7 @@ on_both! {
         store.close().await;
 
         let store = with_space(&database).await;
-        store.put_component(large(), ComponentStatus::Active).await.unwrap();
+        store.put_component(large(), always(ComponentStatus::Active)).await.unwrap();
         assert_eq!(store.state_get(&space, "k").await.unwrap().unwrap().value, b"new");
     }
 

@@ -26,12 +26,28 @@ macro_rules! on_both {
     };
 }
 
+/// Decides the same whatever stands there.
+fn always(
+    status: bulkhead_store::ComponentStatus,
+) -> impl FnOnce(
+    bulkhead_store::Standing<'_>,
+) -> Result<bulkhead_store::ComponentStatus, bulkhead_store::StoreError>
++ Send {
+    move |_| Ok(status)
+}
+
 mod component;
 mod credential;
 mod database;
 mod full;
 mod grant;
+mod package_set;
 mod raw;
 mod receipt;
 mod receipt_writer;
+mod sandbox_config;
+mod sandbox_variable;
 mod state;
+mod tool;
+mod tool_component;
+mod tool_list;

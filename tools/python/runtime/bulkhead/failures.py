@@ -1,0 +1,61 @@
+"""From an exception to what the host gets: kind, message, and the lines of the source alone."""
+
+import sys
+import traceback
+
+from wit_world.exports.source_runtime import Ended_Exited, Ended_Raised
+from wit_world.exports.source_runtime import Exception as Raised
+
+from .results import clean
+
+_STATUS_RANGE = range(-(1 << 31), 1 << 31)
+
+
+def ended(error, file_name):
+    """How a call ended that this exception left."""
+    if isinstance(error, SystemExit):
+        return Ended_Exited(_status(error.code))
+    return Ended_Raised(
+        Raised(type(error).__name__, clean(_message(error)), clean(_traceback(error, file_name)))
+    )
+
+
+def _status(code):
+    """The status of a program that ended with `sys.exit(code)`."""
+    if code is None:
+        return 0
+    if isinstance(code, int):
+        return int(code) if code in _STATUS_RANGE else 1
+    print(code, file=sys.stderr)
+    return 1
+
+
+def _message(error):
+    try:
+        return str(error)
+    except BaseException as second:
+        return f"<its text can't be made: {type(second).__name__}>"
+
+
+def _traceback(error, file_name):
+    """The traceback without frames of the runtime and of libraries."""
+    try:
+        report = traceback.TracebackException.from_exception(error, lookup_lines=False)
+        for part in _with_causes(report):
+            part.stack[:] = [frame for frame in part.stack if frame.filename == file_name]
+        return "".join(report.format())
+    except BaseException as second:
+        # Memory may be used up, or the exception may be built to break its report.
+        return f"{type(error).__name__} (no traceback: {type(second).__name__})\n"
+
+
+def _with_causes(report):
+    """The report and those of the exceptions that it came from or holds."""
+    pending, seen = [report], []
+    while pending:
+        part = pending.pop()
+        if part is None or part in seen:
+            continue
+        seen.append(part)
+        pending += [part.__cause__, part.__context__, *(part.exceptions or [])]
+    return seen

@@ -16,21 +16,27 @@ const PROFILE: &str = "guest";
 ///
 /// A guest is a folder of the package that has a `Cargo.toml`; folder `fetch_webpage` holds
 /// package `{prefix}fetch-webpage`, which becomes constant `FETCH_WEBPAGE` and name `fetch_webpage`.
-/// Those in `apart` (language runtimes, for example) have a constant and are not in `ALL`.
+/// Those in `apart` are workspaces of their own; they have a constant and are not in `ALL`.
 pub fn embed(prefix: &str, apart: &[&str]) -> Result<(), BuildError> {
     let package = build_script_variable("CARGO_MANIFEST_DIR")?;
     let out = build_script_variable("OUT_DIR")?;
-    let mut names = guests(&package)?;
-    names.retain(|name| !apart.contains(&name.as_str()));
+    let (own, names): (Vec<_>, Vec<_>) = guests(&package)?
+        .into_iter()
+        .partition(|name| apart.contains(&name.as_str()));
     // Before the build, so that a failed one runs again after a change; the whole folder, so that
     // a new guest is seen.
     instruct(&package);
 
-    let artifacts = if names.is_empty() {
+    let mut artifacts = if names.is_empty() {
         Vec::new()
     } else {
-        build(&package, &out, prefix, &names)?
+        build(&package, &out, "", prefix, &names)?
     };
+    for name in &own {
+        let alone = std::slice::from_ref(name);
+        artifacts.extend(build(&package.join(name), &out, name, prefix, alone)?);
+    }
+    let names: Vec<_> = names.into_iter().chain(own).collect();
     let mut embedded = Vec::new();
     for (name, artifact) in names.iter().zip(&artifacts) {
         artifact
@@ -61,9 +67,11 @@ fn guests(folder: &Path) -> Result<Vec<String>, BuildError> {
     Ok(names)
 }
 
+/// Builds packages of the workspace around `folder`, in a folder `apart` of the target directory.
 fn build(
-    package: &Path,
+    folder: &Path,
     out: &Path,
+    apart: &str,
     prefix: &str,
     names: &[String],
 ) -> Result<Vec<Artifact>, BuildError> {
@@ -72,9 +80,13 @@ fn build(
         .map(|name| format!("{prefix}{}", name.replace('_', "-")));
     let build = Build {
         packages: packages.collect(),
-        target_dir: Some(environment::target_directory(out).join("guests")),
+        target_dir: Some(
+            environment::target_directory(out)
+                .join("guests")
+                .join(apart),
+        ),
         profile: PROFILE.to_owned(),
-        ..Build::new(package.join("Cargo.toml"))
+        ..Build::new(folder.join("Cargo.toml"))
     };
     build.run()
 }

@@ -22,9 +22,9 @@ const MAX_TABLES: u32 = 40;
 /// Bytes of a component instance's own bookkeeping.
 const MAX_INSTANCE_BYTES: usize = 4 << 20;
 /// The guest's stack. Deep recursion in C or Python needs more than the default.
-const WASM_STACK_BYTES: usize = 1 << 20;
+const WASM_STACK_BYTES: usize = 2 << 20;
 /// The whole stack of a call: the guest's and that of the host functions it is in.
-const CALL_STACK_BYTES: usize = 2 << 20;
+const CALL_STACK_BYTES: usize = 3 << 20;
 /// Components that are loaded or described at once.
 const LOAD_JOBS: usize = 4;
 /// Table entries that stay resident in an idle slot, in bytes.

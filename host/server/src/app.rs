@@ -5,7 +5,13 @@ use std::{collections::BTreeMap, sync::Arc};
 use bulkhead_sandbox::{Sandbox, services::StateService};
 use bulkhead_store::{ReceiptWriter, Store};
 
-use crate::{calls::Calls, http::auth::Access, metrics::Metrics, registry::Registry};
+use crate::{
+    calls::Calls,
+    http::auth::Access,
+    metrics::Metrics,
+    registry::Registry,
+    source::{packages::Packages, runtimes::Runtimes},
+};
 
 /// The parts of a running server.
 pub(crate) struct App {
@@ -14,6 +20,8 @@ pub(crate) struct App {
     pub(crate) store: Store,
     pub(crate) receipts: ReceiptWriter,
     pub(crate) registry: Registry,
+    pub(crate) runtimes: Runtimes,
+    pub(crate) packages: Packages,
     pub(crate) calls: Calls,
     pub(crate) metrics: Arc<Metrics>,
     /// Behind the interface `state`.

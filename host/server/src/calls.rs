@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use bulkhead_domain::Receipt;
 use bulkhead_policy::Limits;
 use bulkhead_sandbox::{Authority, Call, EventSink, Lineage, Report, Services};
 use futures::{FutureExt as _, future::BoxFuture};
@@ -89,7 +90,7 @@ impl App {
     ///
     /// The call goes on where the future that is given here is dropped, cancelled, until its
     /// receipt is handed over: a client that goes away stops its call and leaves a trace.
-    pub(crate) fn call(self: &Arc<Self>, plan: &Plan, request: CallRequest) -> Running {
+    pub(crate) fn call(self: &Arc<Self>, plan: &Plan, request: CallRequest) -> Running<Report> {
         let cancel = request.cancel.clone();
         let component = plan.component.clone();
         let services = self.services(plan, &request);
@@ -105,20 +106,36 @@ impl App {
             cancel: request.cancel,
             lineage: request.lineage,
         };
+        let sandbox = self.sandbox.clone();
+        self.tracked(
+            cancel,
+            async move { sandbox.call(&component, call).await },
+            |report| &report.receipt,
+        )
+    }
+
+    /// Runs a call to its end and hands over its receipt, whether or not anybody still waits.
+    pub(crate) fn tracked<R: Send + 'static>(
+        self: &Arc<Self>,
+        cancel: CancellationToken,
+        call: impl Future<Output = R> + Send + 'static,
+        receipt: fn(&R) -> &Receipt,
+    ) -> Running<R> {
         let app = Arc::clone(self);
         let tracked = self.calls.tracker.token();
         let call = async move {
-            let report = app.sandbox.call(&component, call).await;
-            app.metrics.call_ended(&report.receipt);
+            let report = call.await;
+            let receipt = receipt(&report);
+            app.metrics.call_ended(receipt);
             tracing::debug!(
-                tool = report.receipt.tool,
-                outcome = report.receipt.outcome.as_str(),
-                wall_us = report.receipt.wall_us,
-                fuel = report.receipt.fuel.total(),
+                tool = receipt.tool,
+                outcome = receipt.outcome.as_str(),
+                wall_us = receipt.wall_us,
+                fuel = receipt.fuel.total(),
                 "a call ended"
             );
-            if let Err(error) = app.receipts.write(report.receipt.clone()).await {
-                tracing::error!(%error, receipt = %report.receipt.id, "a receipt was not stored");
+            if let Err(error) = app.receipts.write(receipt.clone()).await {
+                tracing::error!(%error, receipt = %receipt.id, "a receipt was not stored");
             }
             drop(tracked);
             report
@@ -149,15 +166,15 @@ impl App {
 }
 
 /// A running call. Dropping it cancels the call and lets it end by itself.
-pub(crate) struct Running {
-    call: Option<BoxFuture<'static, Report>>,
+pub(crate) struct Running<R: Send + 'static> {
+    call: Option<BoxFuture<'static, R>>,
     cancel: CancellationToken,
 }
 
-impl Future for Running {
-    type Output = Report;
+impl<R: Send + 'static> Future for Running<R> {
+    type Output = R;
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Report> {
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<R> {
         let call = self
             .call
             .as_mut()
@@ -168,7 +185,7 @@ impl Future for Running {
     }
 }
 
-impl Drop for Running {
+impl<R: Send + 'static> Drop for Running<R> {
     fn drop(&mut self) {
         let Some(call) = self.call.take() else { return };
         self.cancel.cancel();

@@ -12,6 +12,7 @@ mod app;
 mod calls;
 pub mod cli;
 mod config;
+mod contract;
 mod data_dir;
 mod http;
 mod limits_patch;
@@ -20,6 +21,7 @@ mod metrics;
 mod registry;
 mod retention;
 mod server;
+mod source;
 pub mod telemetry;
 
 pub use config::{Config, ConfigError, Options};

@@ -23,6 +23,7 @@ use crate::{
     metrics::Metrics,
     registry::{Registry, state::StoredState},
     retention,
+    source::{packages::Packages, runtimes::Runtimes},
 };
 
 /// The server did not start. Nothing is left running.
@@ -227,6 +228,8 @@ async fn open(config: &Config) -> Result<Arc<App>, StartError> {
         state: Arc::new(StoredState(store.clone())),
         env: Arc::new(config.env.clone()),
         calls: Calls::new(),
+        runtimes: Runtimes::default(),
+        packages: Packages::new(&config.data_dir),
         ids: RequestIds::new(),
         sandbox,
         store,

@@ -164,6 +164,18 @@ impl Store {
             .collect()
     }
 
+    /// Takes back all grants that name exactly this tool of this component. How many there were.
+    pub async fn delete_grants_of(&self, component: &str, tool: &str) -> Result<u64> {
+        check::name("the grant's component", component)?;
+        let mut transaction = self.database().begin(Durability::Power).await?;
+        let delete = Statement::new("DELETE FROM grants WHERE component = $1 AND tool = $2");
+        let deleted = transaction
+            .execute(delete.bind(component).bind(tool))
+            .await?;
+        transaction.commit().await?;
+        Ok(deleted)
+    }
+
     /// Takes a grant back. Whether it was there.
     pub async fn revoke_grant(&self, id: &GrantId) -> Result<bool> {
         let mut transaction = self.database().begin(Durability::Power).await?;

@@ -40,8 +40,8 @@
 //! - [`component`], [`grant`], [`credential`], [`state`], [`receipt`]: a file a noun, with its
 //!   SQL.
 //! - [`tool`], [`package_set`]: tools as clients know them, and what their requirements were
-//!   resolved to; [`sandbox_config`], [`sandbox_variable`]: what all tools of one kind of sandbox
-//!   are given.
+//!   resolved to; [`sandbox_type`], [`sandbox_config`], [`sandbox_variable`]: what all tools of
+//!   one kind of sandbox are given.
 //! - [`receipt_writer`]: many receipts in one commit, off the path of calls.
 //! - `sql`: drivers, transactions, migrations; `seal`: encryption; [`check`]: limits.
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
@@ -56,6 +56,7 @@ pub mod package_set;
 pub mod receipt;
 pub mod receipt_writer;
 pub mod sandbox_config;
+pub mod sandbox_type;
 pub mod sandbox_variable;
 mod seal;
 mod sql;
@@ -75,7 +76,8 @@ pub use key::{InstallationKey, KeyError};
 pub use package_set::{NewPackageSet, PackageSet, PackageSetFilter};
 pub use receipt::ReceiptFilter;
 pub use receipt_writer::ReceiptWriter;
-pub use sandbox_config::{NewSandboxConfig, SandboxConfig, SandboxConfigFilter, SandboxType};
+pub use sandbox_config::{NewSandboxConfig, SandboxConfig, SandboxConfigFilter};
+pub use sandbox_type::SandboxType;
 pub use sandbox_variable::{NewSandboxVariable, SandboxVariable};
 pub use sql::Options;
 pub use state::{StateEntry, StateNamespace};

@@ -74,10 +74,10 @@ pub struct PackageSetFilter {
 impl Store {
     /// Stores a package set. One that is there already stays as it is and counts as used now.
     pub async fn put_package_set(&self, new: NewPackageSet) -> Result<PackageSet> {
-        let too_large = "are larger than 1 MiB";
+        let too_large = "is larger than 1 MiB";
         let json = |what, value| check::json(what, value, PACKAGE_SET_MAX, too_large);
-        let requirements = json("the requirements", &new.requirements)?;
-        let packages = json("the packages", &new.packages)?;
+        let requirements = json("the list of requirements", &new.requirements)?;
+        let packages = json("the list of packages", &new.packages)?;
         let size = i64::try_from(new.size).map_err(|_| StoreError::Quota {
             what: "bytes of the package set",
             limit: i64::MAX.unsigned_abs(),

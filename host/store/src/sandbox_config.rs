@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Result, Store, StoreError, Upserted, check,
+    Result, SandboxType, Store, StoreError, Upserted, check,
     sql::{Durability, Row, Statement, Transaction},
 };
 
@@ -14,48 +14,6 @@ pub const SANDBOX_CONFIG_MAX: usize = 256 << 10;
 
 const COLUMNS: &str = "id, sandbox_type, config, created_by_id, last_updated_by_id,
     created_at, updated_at";
-
-/// The kinds of sandbox that the API names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SandboxType {
-    /// Where the server runs.
-    Local,
-    /// A name that is kept for clients.
-    E2b,
-    /// A name that is kept for clients.
-    Modal,
-}
-
-impl SandboxType {
-    /// Every kind.
-    pub const ALL: [Self; 3] = [Self::Local, Self::E2b, Self::Modal];
-
-    /// The stable name, as the database and the API write it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Local => "local",
-            Self::E2b => "e2b",
-            Self::Modal => "modal",
-        }
-    }
-}
-
-/// What no kind of sandbox is called.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("a sandbox's type is local, e2b or modal")]
-pub struct ParseSandboxTypeError;
-
-impl std::str::FromStr for SandboxType {
-    type Err = ParseSandboxTypeError;
-
-    fn from_str(text: &str) -> Result<Self, ParseSandboxTypeError> {
-        Self::ALL
-            .into_iter()
-            .find(|kind| kind.as_str() == text)
-            .ok_or(ParseSandboxTypeError)
-    }
-}
 
 /// A configuration to store.
 #[derive(Debug, Clone, PartialEq)]

@@ -202,17 +202,9 @@ impl Store {
         change: impl FnOnce(&mut SandboxVariable) -> Result<(), E> + Send,
     ) -> Result<SandboxVariable, E> {
         check::name("the sandbox variable's id", id)?;
-        // Its configuration never changes, so it may be looked up before it is locked.
-        let config = "SELECT sandbox_config_id FROM sandbox_variables WHERE id = $1";
-        let config = Statement::new(config).bind(id);
-        let config = self.database().optional(config).await?;
-        let config_id = config.ok_or_else(|| missing(id))?.text(0)?;
-
         let mut transaction = self.database().begin(Durability::Power).await?;
-        let locked = sandbox_config::lock(&mut transaction, &config_id).await;
-        // A configuration that went took the variable with it.
-        let gone = matches!(locked, Err(StoreError::NotFound { .. }));
-        let sandbox_type = if gone { Err(missing(id)) } else { locked }?;
+        let sandbox_type = lock(&mut transaction, id).await?;
+        let sandbox_type = sandbox_type.ok_or_else(|| missing(id))?;
         let mut query = Statement::new(SELECT);
         query.push(" AND v.id = ").push_value(id);
         let row = transaction.optional(query).await?;
@@ -226,7 +218,8 @@ impl Store {
         changed.updated_at = Timestamp::now();
         changed.check()?;
         if changed.key != former.key {
-            let other = find_key(&mut transaction, &config_id, &changed.key).await?;
+            let config_id = &changed.sandbox_config_id;
+            let other = find_key(&mut transaction, config_id, &changed.key).await?;
             other.map_or(Ok(()), |_| Err(changed.taken()))?;
         }
         put(&mut transaction, self.sealer(), &changed, sandbox_type).await?;
@@ -238,6 +231,7 @@ impl Store {
     pub async fn delete_sandbox_variable(&self, id: &str) -> Result<bool> {
         check::name("the sandbox variable's id", id)?;
         let mut transaction = self.database().begin(Durability::Power).await?;
+        lock(&mut transaction, id).await?;
         let delete = Statement::new("DELETE FROM sandbox_variables WHERE id = $1").bind(id);
         let deleted = transaction.execute(delete).await? > 0;
         transaction.commit().await?;
@@ -285,6 +279,17 @@ fn missing(id: &str) -> StoreError {
         what: "sandbox variable",
         id: id.to_owned(),
     }
+}
+
+/// Locks the configuration of a variable, as everything that writes a variable does, so that a
+/// change does not bring back what is deleted meanwhile. Gives its kind of sandbox; none where
+/// the variable is not there.
+async fn lock(transaction: &mut Transaction, id: &str) -> Result<Option<SandboxType>> {
+    let lock = "UPDATE sandbox_configs SET updated_at = updated_at
+        WHERE id = (SELECT sandbox_config_id FROM sandbox_variables WHERE id = $1)
+        RETURNING sandbox_type";
+    let row = transaction.optional(Statement::new(lock).bind(id)).await?;
+    row.map(|row| row.parsed(0, "sandbox type")).transpose()
 }
 
 /// What stays of the variable with this key when it is replaced.

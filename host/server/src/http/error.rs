@@ -188,7 +188,13 @@ impl From<StoreError> for Rejection {
             StoreError::NotFound {
                 what: "receipt", ..
             } => Self::with(&UNKNOWN_RECEIPT, error.to_string()),
-            StoreError::NotFound { .. } => Self::with(&UNKNOWN_COMPONENT, error.to_string()),
+            StoreError::NotFound {
+                what: "component", ..
+            } => Self::with(&UNKNOWN_COMPONENT, error.to_string()),
+            StoreError::NotFound { .. } => Self::with(&NOT_FOUND, error.to_string()),
+            StoreError::NameTaken { .. } | StoreError::InUse { .. } => {
+                Self::with(&CONFLICT, error.to_string())
+            }
             StoreError::OtherName { .. } => Self::with(&OTHER_NAME, error.to_string()),
             StoreError::Conflict { .. } => Self::new(&CONFLICT),
             StoreError::Quota { .. } => Self::with(&QUOTA, error.to_string()),

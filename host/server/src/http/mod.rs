@@ -1,5 +1,6 @@
 //! The HTTP API: one file a resource, and what they share.
 //!
+//! - [`tools`]: tools as clients of the V1 API know them.
 //! - [`health`], [`components`], [`call`], [`events`], [`grants`], [`credentials`],
 //!   [`receipts`], [`metrics`], [`docs`]: routes.
 //! - [`error`]: every refusal as data. [`json`], [`query`]: bodies and parameters.
@@ -22,6 +23,7 @@ pub(crate) mod openapi;
 pub(crate) mod query;
 pub(crate) mod receipts;
 pub(crate) mod schema;
+pub(crate) mod tools;
 
 use std::sync::Arc;
 
@@ -31,7 +33,7 @@ use tracing::Instrument as _;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use self::error::Rejection;
-use crate::app::App;
+use crate::{app::App, contract::Refusal};
 
 /// What handlers get.
 pub(crate) type AppState = Arc<App>;
@@ -60,6 +62,7 @@ pub(crate) fn router(app: AppState) -> Router {
     router
         .route("/v1/health", axum::routing::get(health::health))
         .merge(docs::routes(&document))
+        .merge(tools::routes())
         .fallback(no_such_route)
         .method_not_allowed_fallback(method_not_allowed)
         .layer(CatchPanicLayer::custom(observe::panicked))
@@ -79,6 +82,14 @@ pub(crate) fn router(app: AppState) -> Router {
 async fn unbroken<T: Send + 'static>(
     change: impl Future<Output = Result<T, Rejection>> + Send + 'static,
 ) -> Result<T, Rejection> {
+    let change = tokio::spawn(change.in_current_span());
+    change.await.map_err(|error| Rejection::host(&error))?
+}
+
+/// As [`unbroken`], for routes of the contract.
+async fn unbroken_contract<T: Send + 'static>(
+    change: impl Future<Output = Result<T, Refusal>> + Send + 'static,
+) -> Result<T, Refusal> {
     let change = tokio::spawn(change.in_current_span());
     change.await.map_err(|error| Rejection::host(&error))?
 }

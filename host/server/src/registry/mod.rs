@@ -117,6 +117,14 @@ impl Registry {
         Ok(record)
     }
 
+    /// Takes back what was granted to a tool from source: its name is free for another.
+    pub(crate) async fn forget_source(&self, tool: &str) -> Result<(), Rejection> {
+        self.store
+            .delete_grants_of(crate::source::COMPONENT, tool)
+            .await?;
+        Ok(())
+    }
+
     /// The compiled component, from memory, the cache on disk or its bytes, in this order.
     async fn load(&self, record: &ComponentRecord) -> Result<Arc<loaded::Entry>, Rejection> {
         let (entry, was_there) = self.loaded.entry(record.digest);

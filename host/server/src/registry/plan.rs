@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::Arc, time::Instant};
 
 use bulkhead_domain::Timestamp;
-use bulkhead_policy::{Capabilities, Limits};
+use bulkhead_policy::{Capabilities, FolderRule, Limits};
 use bulkhead_sandbox::{Authority, Component, Lineage, egress::Credential};
 use bulkhead_store::{ComponentStatus, Grant, GrantFilter, PAGE_MAX};
 
@@ -179,6 +179,21 @@ impl Registry {
         }
     }
 
+    /// What was granted to a tool that is no component's, now.
+    pub(crate) async fn allowed(
+        &self,
+        component: &str,
+        tool: &str,
+    ) -> Result<GrantedSource, Rejection> {
+        let grants = self.grants_of(component, tool).await?;
+        let allowed = Allowed::by(&grants)?;
+        let credentials = self.credentials_of(&allowed.capabilities).await?;
+        Ok(GrantedSource {
+            allowed,
+            credentials,
+        })
+    }
+
     async fn credentials_of(&self, effective: &Capabilities) -> Result<Vec<Credential>, Rejection> {
         let mut credentials = Vec::new();
         for name in effective.credentials.union(&effective.reveal) {
@@ -205,6 +220,35 @@ impl Plans {
         if tools.insert(plan.tool.clone(), Arc::clone(plan)).is_none() {
             self.count += 1;
         }
+    }
+}
+
+/// What was granted to a tool from source.
+pub(crate) struct GrantedSource {
+    allowed: Allowed,
+    credentials: Vec<Credential>,
+}
+
+impl GrantedSource {
+    /// What a call of `tool` may do; `packages` it sees without a grant.
+    pub(crate) fn source_authority(
+        &self,
+        lineage: &Lineage,
+        tool: &str,
+        packages: Vec<FolderRule>,
+    ) -> Arc<Authority> {
+        Authority::for_source(
+            &self.allowed.capabilities,
+            lineage.narrowing(),
+            self.credentials.clone(),
+            format!("{}/{tool}", crate::source::COMPONENT),
+            packages,
+        )
+    }
+
+    /// `defaults` with the grants' limits in their place.
+    pub(crate) fn limits(&self, defaults: &Limits) -> Limits {
+        self.allowed.limits.applied_to(defaults)
     }
 }
 

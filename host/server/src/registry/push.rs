@@ -57,6 +57,10 @@ impl Registry {
             }
         };
         check_name(&name)?;
+        if name == crate::source::COMPONENT {
+            let message = "the name source means tools that arrive as source; choose another one";
+            return Err(Rejection::with(&error::INVALID_PARAMETER, message));
+        }
         let component = self.sandbox.install(Arc::<[u8]>::from(&bytes[..])).await;
         self.metrics
             .installed(component.as_ref().map_or_else(InstallError::code, |_| "ok"));

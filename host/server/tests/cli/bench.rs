@@ -32,6 +32,9 @@ fn the_quick_bench_gives_every_figure() {
     // Null where this machine has no such thing, but there.
     for key in [
         "idle_rss_mb",
+        "python_call_us",
+        "javascript_call_us",
+        "spawn_node_us",
         "spawn_python_us",
         "spawn_true_us",
         "memory_per_idle_tool_kb",

@@ -79,8 +79,14 @@ pub(super) fn documents(tool: &ToolRecord) -> Result<Documents> {
         json_schema: document("the tool's JSON schema", &tool.json_schema)?,
         args_json_schema: document("the schema of the tool's arguments", &tool.args_json_schema)?,
         tags: tags(&tool.tags)?,
-        pip_requirements: document("the tool's pip requirements", &tool.pip_requirements)?,
-        npm_requirements: document("the tool's npm requirements", &tool.npm_requirements)?,
+        pip_requirements: document(
+            "the list of the tool's pip requirements",
+            &tool.pip_requirements,
+        )?,
+        npm_requirements: document(
+            "the list of the tool's npm requirements",
+            &tool.npm_requirements,
+        )?,
         metadata: document("the tool's metadata", &tool.metadata)?,
         size: 0,
     };

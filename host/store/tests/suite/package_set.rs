@@ -69,7 +69,8 @@ on_both! {
         let stored = store.put_package_set(set("idna")).await.unwrap();
         assert!(store.touch_package_set(&stored.digest).await.unwrap());
         assert_eq!(store.package_set(&stored.digest).await.unwrap(), Some(stored.clone()));
-        raw::script(&database, "UPDATE package_sets SET last_used_at = last_used_at - 60000000").await;
+        let earlier = "UPDATE package_sets SET last_used_at = last_used_at - 60000000";
+        raw::script(&database, earlier).await;
         assert!(store.touch_package_set(&stored.digest).await.unwrap());
         let touched = store.package_set(&stored.digest).await.unwrap().unwrap();
         assert!(touched.last_used_at > stored.last_used_at);
@@ -81,8 +82,8 @@ on_both! {
         let mut digests = Vec::new();
         for (name, at) in [("a", 30), ("b", 10), ("c", 20)] {
             let digest = store.put_package_set(set(name)).await.unwrap().digest;
-            let at = format!("UPDATE package_sets SET last_used_at = {at} WHERE digest = '{digest}'");
-            raw::script(&database, &at).await;
+            let used = format!("UPDATE package_sets SET last_used_at = {at}");
+            raw::script(&database, &format!("{used} WHERE digest = '{digest}'")).await;
             digests.push(digest);
         }
         let [a, b, c] = digests[..] else { panic!("three sets") };
@@ -138,10 +139,11 @@ on_both! {
         let deep = (0..120).fold(json!({}), |value, _| json!([value]));
         for (new, expected) in [
             (NewPackageSet { requirements: large(), ..set("a") },
-                "the requirements are larger than 1 MiB"),
-            (NewPackageSet { packages: large(), ..set("a") }, "the packages are larger than 1 MiB"),
+                "the list of requirements is larger than 1 MiB"),
+            (NewPackageSet { packages: large(), ..set("a") },
+                "the list of packages is larger than 1 MiB"),
             (NewPackageSet { packages: deep, ..set("a") },
-                "the packages nests deeper than 100 levels"),
+                "the list of packages nests deeper than 100 levels"),
         ] {
             let error = store.put_package_set(new).await.unwrap_err();
             assert!(matches!(error, StoreError::Invalid { .. }), "{error:?}");

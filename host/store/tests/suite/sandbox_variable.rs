@@ -113,7 +113,8 @@ on_both! {
         assert!(changed == expected);
         assert!(store.sandbox_variable(&first.id).await.unwrap() == Some(changed));
         store.update_sandbox_variable(&first.id, set("2")).await.unwrap();
-        assert_eq!(environment(&store, SandboxType::Local).await, [("L".to_owned(), "2".to_owned())]);
+        let expected = [("L".to_owned(), "2".to_owned())];
+        assert_eq!(environment(&store, SandboxType::Local).await, expected);
         let refused = |_: &mut SandboxVariable| Err(StoreError::Closed);
         let error = store.update_sandbox_variable(&first.id, refused).await.unwrap_err();
         assert!(matches!(error, StoreError::Closed));
@@ -191,6 +192,30 @@ on_both! {
         assert_eq!(environment[1].1, "x".repeat(24));
     }
 
+    async fn a_change_does_not_bring_back_what_is_deleted_meanwhile(database) {
+        let store = database.open().await;
+        let local = config(&store, SandboxType::Local).await;
+        for _ in 0..40 {
+            let id = store.upsert_sandbox_variable(&local, variable("K", "")).await.unwrap();
+            let id = id.record.id;
+            let slowly = |variable: &mut SandboxVariable| {
+                std::thread::sleep(std::time::Duration::from_millis(1));
+                variable.value.push('x');
+                Ok::<_, StoreError>(())
+            };
+            let task = tokio::spawn({
+                let (store, id) = (store.clone(), id.clone());
+                async move { store.update_sandbox_variable(&id, slowly).await }
+            });
+            let (changed, deleted) = tokio::join!(task, store.delete_sandbox_variable(&id));
+            assert!(deleted.unwrap());
+            if let Err(error) = changed.unwrap() {
+                assert!(matches!(error, StoreError::NotFound { .. }), "{error:?}");
+            }
+            assert!(store.sandbox_variable(&id).await.unwrap().is_none());
+        }
+    }
+
     async fn neither_the_database_nor_a_log_shows_a_value(database) {
         let store = database.open().await;
         let local = config(&store, SandboxType::Local).await;
@@ -201,7 +226,9 @@ on_both! {
         assert!(!format!("{stored:?}").contains("staple"));
         let (sealed, shown) = match database.kind() {
             Kind::Sqlite => ("length(sealed)", "instr(sealed, CAST('staple' AS BLOB))"),
-            Kind::Postgres => ("length(sealed)::BIGINT", "position('staple'::BYTEA IN sealed)::BIGINT"),
+            Kind::Postgres => {
+                ("length(sealed)::BIGINT", "position('staple'::BYTEA IN sealed)::BIGINT")
+            }
         };
         let number = async |what| {
             raw::number(&database, &format!("SELECT {what} FROM sandbox_variables")).await

@@ -4,6 +4,8 @@ use bulkhead_store::{
 };
 use serde_json::{Value, json};
 
+use super::raw;
+
 /// A tool that a client saves.
 pub(crate) fn custom(name: &str) -> NewTool {
     NewTool::new(name, ToolType::Custom)
@@ -275,6 +277,21 @@ on_both! {
         assert_eq!((again.is_new, again.record.id), (false, tool.id));
     }
 
+    async fn a_database_without_tools_gets_them_and_keeps_what_it_holds(database) {
+        let store = database.open().await;
+        let grant = bulkhead_store::Grant::new("web", json!({}));
+        store.put_grant(&grant).await.unwrap();
+        store.close().await;
+        // As the first release left it.
+        let former = "DROP TABLE tools; DROP TABLE package_sets; DROP TABLE tools_lock;
+            DROP TABLE sandbox_variables; DROP TABLE sandbox_configs;
+            DELETE FROM schema_versions WHERE version > 1";
+        raw::script(&database, former).await;
+        let store = database.open().await;
+        assert_eq!(store.grant(&grant.id).await.unwrap(), Some(grant));
+        assert!(store.upsert_tool(custom("a")).await.unwrap().is_new);
+    }
+
     async fn what_is_over_a_limit_is_refused_by_name_and_changes_nothing(database) {
         let store = database.open().await;
         let large = || Some(Value::from("x".repeat(limits::DOCUMENT_MAX)));
@@ -292,9 +309,9 @@ on_both! {
             (NewTool { args_json_schema: large(), ..custom("a") },
                 "the schema of the tool's arguments is larger than 1 MiB"),
             (NewTool { pip_requirements: large(), ..custom("a") },
-                "the tool's pip requirements is larger than 1 MiB"),
+                "the list of the tool's pip requirements is larger than 1 MiB"),
             (NewTool { npm_requirements: large(), ..custom("a") },
-                "the tool's npm requirements is larger than 1 MiB"),
+                "the list of the tool's npm requirements is larger than 1 MiB"),
             (NewTool { metadata: large(), ..custom("a") },
                 "the tool's metadata is larger than 1 MiB"),
             (NewTool { tags: tags(limits::TAGS_MAX + 1, 1), ..custom("a") },

@@ -111,7 +111,8 @@ on_both! {
         store.put_component_tools("net", tools(&["c"])).await.unwrap();
         assert_eq!(store.delete_component_tools("web").await.unwrap(), 2);
         assert_eq!(store.delete_component_tools("web").await.unwrap(), 0);
-        let left = store.tools(&ToolFilter { ascending: true, ..Default::default() }).await.unwrap();
+        let filter = ToolFilter { ascending: true, ..Default::default() };
+        let left = store.tools(&filter).await.unwrap();
         assert_eq!(names(&left), ["mine", "c"]);
         assert!(store.put_component_tools("net", vec![]).await.unwrap().is_empty());
         assert_eq!(store.count_tools(&ToolFilter::default()).await.unwrap(), 1);

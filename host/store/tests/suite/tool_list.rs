@@ -15,8 +15,7 @@ async fn found(store: &Store, filter: &ToolFilter) -> Vec<String> {
     tools.into_iter().map(|tool| tool.name).collect()
 }
 
-/// 120 tools, three at a time made at the same moment, the oldest first; the first tie in the
-/// order of ids.
+/// 120 tools, three of them made at each moment, the oldest first, and by id where that ties.
 async fn many(database: &TestDatabase, store: &Store) -> Vec<ToolRecord> {
     for number in 0..ROWS {
         store
@@ -24,7 +23,6 @@ async fn many(database: &TestDatabase, store: &Store) -> Vec<ToolRecord> {
             .await
             .unwrap();
     }
-    // Names tell when: the order is by time first, whatever the ids are.
     let tie = "UPDATE tools SET created_at = CAST(substr(name, 6) AS BIGINT) / 3";
     raw::script(database, tie).await;
     let all = ToolFilter {
@@ -81,8 +79,9 @@ on_both! {
             (search("\\"), vec![other]),
             (search("e_\\σ"), vec![other]),
             (search("'; DROP TABLE tools; --"), vec![]),
-            (ToolFilter { types: Some(vec![ToolType::Custom, ToolType::LettaCore]), ..base.clone() },
-                vec![message, street, other]),
+            (ToolFilter {
+                types: Some(vec![ToolType::Custom, ToolType::LettaCore]), ..base.clone()
+            }, vec![message, street, other]),
             (ToolFilter { types: Some(vec![]), ..base.clone() }, vec![]),
             (ToolFilter { exclude_types: Some(vec![ToolType::Custom]), ..base.clone() },
                 vec![message, code, weather]),
@@ -236,7 +235,8 @@ on_both! {
             let error = store.tools(&filter).await.unwrap_err();
             assert!(matches!(error, StoreError::Quota { .. }), "{error:?}");
         }
-        let most = ToolFilter { ids: Some(vec!["a".to_owned(); FILTER_LIST_MAX]), ..Default::default() };
+        let most = vec!["a".to_owned(); FILTER_LIST_MAX];
+        let most = ToolFilter { ids: Some(most), ..Default::default() };
         assert!(store.tools(&most).await.unwrap().is_empty());
     }
 }

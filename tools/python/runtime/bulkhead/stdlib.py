@@ -39,7 +39,10 @@ _SUBMODULES = (
     "xml.sax.xmlreader", "xmlrpc.client", "zipfile._path", "zoneinfo._common", "zoneinfo._tzpath",
     "_strptime", "_pydatetime", "_pydecimal", "_pyio",
 )
-_PACKAGES = ("email", "encodings", "asyncio", "ctypes", "json", "re", "string")
+_PACKAGES = (
+    "email", "encodings", "asyncio", "ctypes", "importlib", "importlib.metadata",
+    "importlib.resources", "json", "re", "string", "zipfile._path", "zoneinfo",
+)
 
 
 def load():

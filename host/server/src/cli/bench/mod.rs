@@ -8,6 +8,7 @@ mod calls;
 mod child;
 mod load;
 mod rss;
+mod source;
 mod spawns;
 mod stats;
 mod table;
@@ -54,7 +55,7 @@ Measure a release build on an idle machine; `profile` and `cores` in the result 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct BenchArgs {
-    /// Fewer samples: done within 20 seconds
+    /// Fewer samples: done within 20 seconds, once the runtimes are compiled
     #[arg(long)]
     quick: bool,
 }
@@ -104,6 +105,9 @@ struct Figures {
     idle_rss_mb: Option<f64>,
     waiting_1000_ok: bool,
     waiting_1000: WaitingCalls,
+    python_call_us: Option<Spread>,
+    javascript_call_us: Option<Spread>,
+    spawn_node_us: Option<Middle>,
     spawn_python_us: Option<Middle>,
     spawn_true_us: Option<Middle>,
     memory_per_idle_tool_kb: Option<f64>,
@@ -142,10 +146,17 @@ pub(crate) async fn bench(args: BenchArgs, screen: Screen) -> Result<Exit, CliEr
     let memory_per_idle_tool_kb = calls::per_idle_tool(&cache, effort).await?;
     doing("a server of its own and calls over HTTP");
     let over_http = over_http(&folder.path().join("data"), effort).await?;
+    doing("calls of source: the first time, the runtimes are compiled");
+    let (python_call_us, javascript_call_us) = source::calls(effort).await?;
     doing("processes, for comparison");
-    let spawns =
-        tokio::task::spawn_blocking(move || (spawns::python(effort), spawns::nothing(effort)));
-    let (spawn_python_us, spawn_true_us) = spawns
+    let spawns = tokio::task::spawn_blocking(move || {
+        (
+            spawns::python(effort),
+            spawns::node(effort),
+            spawns::nothing(effort),
+        )
+    });
+    let (spawn_python_us, spawn_node_us, spawn_true_us) = spawns
         .await
         .map_err(|error| CliError::host("a measurement broke off", error))?;
 
@@ -168,6 +179,9 @@ pub(crate) async fn bench(args: BenchArgs, screen: Screen) -> Result<Exit, CliEr
         idle_rss_mb: over_http.idle_rss_mb,
         waiting_1000_ok: waiting_1000.ok == waiting_1000.calls,
         waiting_1000,
+        python_call_us,
+        javascript_call_us,
+        spawn_node_us,
         spawn_python_us,
         spawn_true_us,
         memory_per_idle_tool_kb,

@@ -27,6 +27,17 @@ pub(super) fn python(effort: Effort) -> Option<Middle> {
     )
 }
 
+/// `node -e 0`, from start to end; none where there is no node.
+pub(super) fn node(effort: Effort) -> Option<Middle> {
+    measured(
+        "node",
+        &["-e", "0"],
+        effort,
+        effort.of(2, 5),
+        effort.of(20, 100),
+    )
+}
+
 /// `/bin/true`, from start to end; none where there is none.
 pub(super) fn nothing(effort: Effort) -> Option<Middle> {
     measured(

@@ -167,6 +167,24 @@ fn lines(figures: &Figures) -> Vec<Line> {
             Promise::None,
         ),
         maybe(
+            "Python call, p50",
+            figures.python_call_us.map(|spread| spread.p50),
+            "µs",
+            Promise::AtMost(3_000.0),
+        ),
+        maybe(
+            "JavaScript call, p50",
+            figures.javascript_call_us.map(|spread| spread.p50),
+            "µs",
+            Promise::AtMost(1_000.0),
+        ),
+        maybe(
+            "for comparison: spawn node -e 0",
+            middle(figures.spawn_node_us),
+            "µs",
+            Promise::None,
+        ),
+        maybe(
             "for comparison: spawn python3 -c pass",
             middle(figures.spawn_python_us),
             "µs",

@@ -33,6 +33,7 @@ table! {
     UNKNOWN_GRANT = NOT_FOUND, "unknown_grant", "there is no such grant";
     UNKNOWN_CREDENTIAL = NOT_FOUND, "unknown_credential", "there is no such credential";
     UNKNOWN_RECEIPT = NOT_FOUND, "unknown_receipt", "there is no such receipt";
+    NOT_FOUND = NOT_FOUND, "not_found", "there is no such thing";
     METHOD_NOT_ALLOWED = METHOD_NOT_ALLOWED, "method_not_allowed", "this route has no such method; see /docs";
     REQUEST_TIMEOUT = REQUEST_TIMEOUT, "request_timeout", "the body did not arrive in time";
     CONSENT_REQUIRED = CONFLICT, "consent_required", "this version wishes for more than the active one, and nobody has activated it yet";
@@ -56,6 +57,7 @@ table! {
     COMPILE_FAILED = UNPROCESSABLE_ENTITY, "compile_failed", "the component could not be compiled";
     DESCRIBE_FAILED = UNPROCESSABLE_ENTITY, "describe_failed", "the component's describe did not finish";
     INVALID_DESCRIPTION = UNPROCESSABLE_ENTITY, "invalid_description", "the component describes its tools wrongly";
+    NO_RUNTIME = NOT_IMPLEMENTED, "no_runtime", "this build has no runtime for that language";
     HOST_ERROR = INTERNAL_SERVER_ERROR, "host_error", "the server failed; its log has the cause under this request's x-request-id";
     OVERLOADED = SERVICE_UNAVAILABLE, "overloaded", "all slots were taken for too long; nothing ran; try again later";
     INSTALL_BUSY = SERVICE_UNAVAILABLE, "install_busy", "too many components are being installed at once; try again in a moment";

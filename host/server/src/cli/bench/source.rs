@@ -1,0 +1,106 @@
+//! What calls of source cost: a trivial function, in a fresh runtime each time.
+
+use std::{path::PathBuf, sync::Arc, time::Instant};
+
+use bulkhead_sandbox::{
+    CacheKey, Call, Environment, Job, Language, Runtime, Sandbox, Settings, Source, SourceCall,
+};
+
+use super::{
+    Effort,
+    stats::{Samples, Spread},
+};
+use crate::{cli::error::CliError, data_dir};
+
+const PYTHON: &str = "def add(a: int, b: int) -> int:\n    return a + b\n";
+const JAVASCRIPT: &str = "export function add(a, b) { return a + b; }\n";
+
+/// Spreads of a Python and of a JavaScript call; none for a runtime that this build has not.
+pub(super) async fn calls(effort: Effort) -> Result<(Option<Spread>, Option<Spread>), CliError> {
+    let sandbox = sandbox()?;
+    let python = match bulkhead_tools::PYTHON {
+        Ok(bytes) => Some(measured(&sandbox, bytes, Language::Python, PYTHON, effort).await?),
+        Err(_) => None,
+    };
+    let bytes = bulkhead_tools::JAVASCRIPT;
+    let javascript = measured(&sandbox, bytes, Language::JavaScript, JAVASCRIPT, effort).await?;
+    Ok((python, Some(javascript)))
+}
+
+/// Keeps the compiled runtimes beyond this run: compiling them takes longer than all the rest.
+fn sandbox() -> Result<Sandbox, CliError> {
+    let failed = |error: std::io::Error| CliError::host("no folder for compiled runtimes", error);
+    let mut settings = Settings::default();
+    if let Some(folder) = cache_folder() {
+        std::fs::create_dir_all(&folder).map_err(failed)?;
+        data_dir::make_private(&folder).map_err(failed)?;
+        let key = CacheKey::load_or_create(&folder.join("key"));
+        let key = key.map_err(|error| CliError::host("no key for compiled runtimes", error))?;
+        settings.cache_key = Some(key);
+        settings.cache_dir = Some(folder.join("artifacts"));
+    }
+    Sandbox::new(settings).map_err(|error| CliError::host("no sandbox could be set up", error))
+}
+
+/// None where the user has no folder for caches.
+fn cache_folder() -> Option<PathBuf> {
+    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+    let cache = cache.filter(|folder| folder.is_absolute());
+    let cache = cache.or_else(|| Some(std::env::home_dir()?.join(".cache")));
+    cache.map(|folder| folder.join("bulkhead").join("bench"))
+}
+
+async fn measured(
+    sandbox: &Sandbox,
+    bytes: &'static [u8],
+    language: Language,
+    text: &str,
+    effort: Effort,
+) -> Result<Spread, CliError> {
+    let runtime = sandbox.install_runtime(bytes).await;
+    let runtime = runtime.map_err(|error| CliError::install(&error))?;
+    let (warm_up, count) = (effort.of(20, 200), effort.of(300, 3_000));
+    let mut samples = Samples::default();
+    let begun = Instant::now();
+    for turn in 0..warm_up + count {
+        if turn > warm_up && !effort.goes_on(begun) {
+            break;
+        }
+        let took = one(sandbox.clone(), runtime.clone(), language, text.into()).await?;
+        if turn >= warm_up {
+            samples.push(took);
+        }
+    }
+    Ok(samples.spread())
+}
+
+/// On a worker thread, as a server's calls are.
+async fn one(
+    sandbox: Sandbox,
+    runtime: Runtime,
+    language: Language,
+    text: Arc<str>,
+) -> Result<std::time::Duration, CliError> {
+    let call = SourceCall {
+        source: Source {
+            language,
+            text,
+            function: Some("add".to_owned()),
+        },
+        job: Job::Call {
+            order: vec!["a".to_owned(), "b".to_owned()],
+        },
+        environment: Environment::default(),
+        call: Call::new("add", r#"{"a": 1, "b": 2}"#),
+    };
+    let measured = tokio::spawn(async move {
+        let start = Instant::now();
+        let report = sandbox.call_source(&runtime, call).await;
+        (start.elapsed(), report.report.result)
+    });
+    let (took, result) = measured
+        .await
+        .map_err(|error| CliError::host("a measurement broke off", error))?;
+    result.map_err(|error| CliError::host("a call failed", error))?;
+    Ok(took)
+}

@@ -1,0 +1,81 @@
+//! Refusals of the contract: a status and `{"detail": …}`.
+
+use axum::response::{IntoResponse, Response};
+use bulkhead_store::StoreError;
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use crate::http::{error::Rejection, json};
+
+/// Why a request of the contract was refused.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// In the contract's own words.
+    Contract(StatusCode, Box<Value>),
+    /// As every other request of this server.
+    Native(Rejection),
+}
+
+impl Refusal {
+    fn detail(status: StatusCode, detail: impl Into<String>) -> Self {
+        Self::Contract(status, Box::new(json!({ "detail": detail.into() })))
+    }
+
+    /// 400 with a text.
+    pub(crate) fn bad_request(detail: impl Into<String>) -> Self {
+        Self::detail(StatusCode::BAD_REQUEST, detail)
+    }
+
+    /// 404 with a text.
+    pub(crate) fn not_found(detail: impl Into<String>) -> Self {
+        Self::detail(StatusCode::NOT_FOUND, detail)
+    }
+
+    /// 409 with a text. Clients send it again by themselves unless they are told not to.
+    pub(crate) fn conflict(detail: impl Into<String>) -> Self {
+        Self::detail(StatusCode::CONFLICT, detail)
+    }
+
+    /// 422 with a text alone.
+    pub(crate) fn unprocessable(detail: impl Into<String>) -> Self {
+        Self::detail(StatusCode::UNPROCESSABLE_ENTITY, detail)
+    }
+
+    /// 422 with the faults of a body or a query as one text, and examples of ids where the fault is
+    /// in one.
+    pub(crate) fn invalid(faults: &[String], examples: &[&str]) -> Self {
+        let mut body = json!({ "trace_id": "", "detail": format!("[{}]", faults.join(", ")) });
+        if !examples.is_empty() {
+            body["examples"] = json!(examples);
+        }
+        Self::Contract(StatusCode::UNPROCESSABLE_ENTITY, Box::new(body))
+    }
+}
+
+impl From<Rejection> for Refusal {
+    fn from(rejection: Rejection) -> Self {
+        Self::Native(rejection)
+    }
+}
+
+impl From<StoreError> for Refusal {
+    fn from(error: StoreError) -> Self {
+        Self::Native(error.into())
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        match self {
+            Self::Native(rejection) => rejection.into_response(),
+            Self::Contract(status, body) => {
+                let mut response = json::respond(status, &body);
+                if status == StatusCode::CONFLICT {
+                    let never = http::HeaderValue::from_static("false");
+                    response.headers_mut().insert("x-should-retry", never);
+                }
+                response
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! A tool in an answer.
+
+use bulkhead_store::ToolRecord;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// A tool with every field of the contract.
+#[derive(Serialize)]
+pub(super) struct ToolView {
+    id: String,
+    tool_type: &'static str,
+    description: Option<String>,
+    source_type: Option<String>,
+    name: String,
+    tags: Vec<String>,
+    source_code: Option<String>,
+    json_schema: Option<Value>,
+    args_json_schema: Option<Value>,
+    return_char_limit: i64,
+    pip_requirements: Option<Value>,
+    npm_requirements: Option<Value>,
+    default_requires_approval: Option<bool>,
+    enable_parallel_execution: Option<bool>,
+    created_by_id: Option<String>,
+    last_updated_by_id: Option<String>,
+    metadata_: Option<Value>,
+    project_id: Option<String>,
+}
+
+impl From<ToolRecord> for ToolView {
+    fn from(tool: ToolRecord) -> Self {
+        let metadata_ = metadata(&tool);
+        Self {
+            id: tool.id,
+            tool_type: tool.tool_type.as_str(),
+            description: tool.description,
+            source_type: tool.source_type,
+            name: tool.name,
+            tags: tool.tags,
+            source_code: tool.source_code,
+            json_schema: tool.json_schema,
+            args_json_schema: tool.args_json_schema,
+            return_char_limit: tool.return_char_limit,
+            pip_requirements: tool.pip_requirements,
+            npm_requirements: tool.npm_requirements,
+            default_requires_approval: tool.default_requires_approval,
+            enable_parallel_execution: tool.enable_parallel_execution,
+            created_by_id: tool.created_by_id,
+            last_updated_by_id: tool.last_updated_by_id,
+            metadata_,
+            project_id: tool.project_id,
+        }
+    }
+}
+
+/// What is stored, and which component brings the tool, where one does.
+fn metadata(tool: &ToolRecord) -> Option<Value> {
+    let Some(component) = &tool.component else {
+        return tool.metadata.clone();
+    };
+    let mut metadata = tool.metadata.clone().unwrap_or_else(|| json!({}));
+    metadata["component"] = json!({ "name": component.component, "tool": component.tool });
+    Some(metadata)
+}

@@ -253,7 +253,10 @@ impl Running {
         let router = http::router(Arc::clone(&self.app));
         let builtins = self.config.builtin_tools.then(|| {
             let (app, stop) = (Arc::clone(&self.app), self.stop.clone());
-            tokio::spawn(async move { app.registry.push_builtins(stop).await })
+            tokio::spawn(async move {
+                app.registry.list_builtins().await;
+                app.registry.push_builtins(stop).await;
+            })
         });
         let pruning = tokio::spawn(retention::prune_receipts(
             self.app.store.clone(),

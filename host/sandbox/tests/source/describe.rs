@@ -191,8 +191,8 @@ async fn source_that_is_hard_to_parse_is_a_fault_or_an_answer() {
             )),
         ]);
     }
-    for tool in tools {
-        // Either is fine; that the runtime answers at all is what is asked.
+    for (number, tool) in tools.into_iter().enumerate() {
+        eprintln!("{number}");
         let _ = tool.describe().await;
     }
     the_next_call_is_unharmed().await;

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fs, path::Path};
 
 use bulkhead_sandbox::SourceReport;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json, value::RawValue};
 
 use crate::{
     common::{Tool, has_python},
@@ -15,7 +15,8 @@ use crate::{
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Case {
-    args: Value,
+    /// As it is written: the order of keys is seen by a tool.
+    args: Box<RawValue>,
     function: Option<String>,
     #[serde(default)]
     env: BTreeMap<String, String>,
@@ -78,7 +79,7 @@ async fn tools_give_what_cpython_gives() {
         let expected = expected.remove(&name).unwrap_or_default();
         assert_eq!(cases.len(), expected.len(), "{name}: run expected.py again");
         for (number, (case, expected)) in cases.into_iter().zip(expected).enumerate() {
-            let input = case.args.to_string().replace("{base}", &base);
+            let input = case.args.get().replace("{base}", &base);
             let report = tool(&name, &case, &base).call_text(input).await;
             let found = found(report, case.agent);
             if found != expected {
@@ -114,7 +115,8 @@ async fn tools_are_described_without_running_them() {
         let properties = schema["properties"].as_object().unwrap();
         assert!(!properties.contains_key("agent_state"), "{name}");
         for case in &cases {
-            for argument in case.args.as_object().unwrap().keys() {
+            let arguments: Map<String, Value> = serde_json::from_str(case.args.get()).unwrap();
+            for argument in arguments.keys() {
                 assert!(properties.contains_key(argument), "{name}: {argument}");
             }
         }

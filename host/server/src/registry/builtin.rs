@@ -5,6 +5,7 @@ use bytes::Bytes;
 use tokio_util::sync::CancellationToken;
 
 use super::{Registry, push::Origin};
+use crate::source;
 
 /// The built-in tools, each a component of this name. A tool of theirs that is called by its
 /// bare name is theirs whatever else is installed.
@@ -19,6 +20,20 @@ pub(crate) fn is_builtin(component: &str) -> bool {
 }
 
 impl Registry {
+    /// Puts what comes with the server into the list of tools, and what was stored before there was a
+    /// list.
+    pub(crate) async fn list_builtins(&self) {
+        if let Err(error) = source::code::list(&self.store).await {
+            tracing::warn!(%error, "run_code was not listed");
+        }
+        if let Err(rejection) = self.list_missing_tools().await {
+            tracing::warn!(
+                error = rejection.message(),
+                "tools of components were not listed"
+            );
+        }
+    }
+
     /// Installs the built-in tools that are not stored yet, one after the other. A name that
     /// has a version keeps what is active: another version of this release waits for a person.
     pub(crate) async fn push_builtins(&self, stop: CancellationToken) {

@@ -11,6 +11,7 @@
 //! - [`plan`]: what a call of one tool needs.
 //! - [`tool_index`]: which components have a tool of some name.
 //! - [`loaded`]: compiled components, each loaded once and by one task.
+//! - `listed`: tools of components in the list of all tools.
 //! - [`description`], [`difference`]: what people see of a component and of a change.
 //! - [`credential`], [`state`], [`peers`]: what is behind the interfaces of a call.
 //! - [`builtin`]: the tools that come with the server.
@@ -19,6 +20,7 @@ pub(crate) mod builtin;
 pub(crate) mod credential;
 pub(crate) mod description;
 pub(crate) mod difference;
+mod listed;
 pub(crate) mod loaded;
 pub(crate) mod peers;
 pub(crate) mod plan;
@@ -93,6 +95,7 @@ impl Registry {
             .store
             .activate_component(&found.name, &found.digest)
             .await?;
+        self.list_tools_of(&record.name).await?;
         self.forget_plans();
         tracing::info!(name = record.name, digest = %record.digest, "a version was activated");
         Ok(record)
@@ -112,6 +115,7 @@ impl Registry {
         let record = self.find(reference).await?;
         self.store.delete_component(&record.digest).await?;
         self.loaded.forget(&record.digest);
+        self.list_tools_of(&record.name).await?;
         self.forget_plans();
         tracing::info!(name = record.name, digest = %record.digest, "a component was deleted");
         Ok(record)

@@ -9,11 +9,14 @@ use bulkhead_sandbox::{
 };
 use futures::future::BoxFuture;
 
+use bulkhead_store::{ToolRecord, ToolType};
+
 use super::{builtin::is_builtin, plan::Plan};
 use crate::{
     app::App,
     calls::CallRequest,
     http::error::{self, Rejection},
+    source,
 };
 
 /// The other tools that a call may reach, on behalf of the same agent.
@@ -27,18 +30,62 @@ pub(crate) struct Peers {
 impl PeersService for Peers {
     fn call(&self, request: PeerRequest) -> BoxFuture<'_, PeerReply> {
         Box::pin(async move {
-            match self.find(&request.name).await {
-                Ok(plan) => self.call_planned(&plan, request).await,
-                Err(error) => PeerReply {
-                    result: Err(error),
-                    fuel: FuelByPhase::default(),
+            let refused = |error| PeerReply {
+                result: Err(error),
+                fuel: FuelByPhase::default(),
+            };
+            match self.source_tool(&request.name).await {
+                Ok(Some(tool)) => self
+                    .call_source(&tool, request)
+                    .await
+                    .unwrap_or_else(refused),
+                Ok(None) => match self.find(&request.name).await {
+                    Ok(plan) => self.call_planned(&plan, request).await,
+                    Err(error) => refused(error),
                 },
+                Err(error) => refused(error),
             }
         })
     }
 }
 
 impl Peers {
+    /// The tool from source with this name. No tool of a component has the same: the list of all
+    /// tools gives each name once.
+    async fn source_tool(&self, name: &str) -> Result<Option<ToolRecord>, PeerError> {
+        if name.contains('/') {
+            return Ok(None);
+        }
+        let found = self.app.store.tool_by_name(name).await;
+        let found = found.map_err(|error| refusal(&error.into()))?;
+        Ok(found.filter(|tool| tool.component.is_none() && tool.tool_type == ToolType::Custom))
+    }
+
+    async fn call_source(
+        &self,
+        tool: &ToolRecord,
+        request: PeerRequest,
+    ) -> Result<PeerReply, PeerError> {
+        let input: serde_json::Value = serde_json::from_str(&request.input).map_err(|error| {
+            let message = format!("the input is not valid JSON: {error}");
+            PeerError::Stopped(Outcome::InvalidInput, message)
+        })?;
+        let call = source::run::Request::of_tool(tool, &input);
+        let mut call = call.map_err(|_| PeerError::Unknown)?;
+        call.agent_id.clone_from(&self.agent_id);
+        call.caller = Some(source::run::Caller {
+            lineage: request.lineage,
+            limits: request.limits,
+            cancel: request.cancel,
+        });
+        let report = self.app.call_source(call).await;
+        let report = report.map_err(|error| refusal(&error))?.report;
+        Ok(PeerReply {
+            fuel: report.receipt.fuel,
+            result: report.result.map_err(failure),
+        })
+    }
+
     /// The tool that `component/tool`, or a tool's bare name, means.
     async fn find(&self, name: &str) -> Result<Arc<Plan>, PeerError> {
         if let Some((component, tool)) = name.split_once('/') {

@@ -87,6 +87,7 @@ impl Registry {
         if record.status == ComponentStatus::Active {
             self.loaded.insert(component);
             self.loaded.evict();
+            self.list_tools_of(&record.name).await?;
         }
         self.forget_plans();
         tracing::info!(name = record.name, %digest, status = record.status.as_str(), "a component was pushed");

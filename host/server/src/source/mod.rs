@@ -3,8 +3,9 @@
 //! - [`runtimes`]: the languages' runtimes, installed when they are first needed.
 //! - [`derive`]: a tool's function from its source. [`returned`]: what a call's end looks like to a
 //!   client. [`packages`]: what `pip_requirements` name.
-//! - [`run`]: a call.
+//! - [`run`]: a call. [`code`]: the built-in tool `run_code`.
 
+pub(crate) mod code;
 pub(crate) mod derive;
 pub(crate) mod packages;
 pub(crate) mod returned;

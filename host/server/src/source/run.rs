@@ -1,13 +1,15 @@
 //! A call of a tool from source: the same way as any call, in a language's runtime.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
-use bulkhead_policy::{FolderRule, Limits};
+use bulkhead_domain::Digest;
+use bulkhead_policy::{FolderRule, Limits, capabilities::ANY};
 use bulkhead_sandbox::{
     Call, Environment, EventSink, Job, Language, Lineage, Services, Source, SourceCall,
     SourceReport,
 };
-use bulkhead_store::SandboxType;
+use bulkhead_store::{PAGE_MAX, SandboxType, ToolFilter};
+use tokio_util::sync::CancellationToken;
 
 use super::{COMPONENT, packages};
 use crate::{app::App, calls::Running, http::error::Rejection, registry::peers::Peers};
@@ -42,8 +44,38 @@ pub(crate) struct Request {
     /// Variables of the request, which count more than those of the sandbox's configuration.
     pub(crate) variables: Vec<(String, String)>,
     /// What its requirements were resolved to.
-    pub(crate) packages: Option<bulkhead_domain::Digest>,
+    pub(crate) packages: Option<Digest>,
     pub(crate) events: Option<EventSink>,
+    /// Where another call made this one: what it inherits, what is left of that one's budget, and
+    /// what ends with it.
+    pub(crate) caller: Option<Caller>,
+}
+
+/// The call that makes a call.
+pub(crate) struct Caller {
+    pub(crate) lineage: Lineage,
+    pub(crate) limits: Limits,
+    pub(crate) cancel: CancellationToken,
+}
+
+impl Request {
+    /// A request of which nothing else is said.
+    pub(crate) fn new(name: String, language: Language, text: String, job: Job) -> Self {
+        Self {
+            language,
+            text: text.into(),
+            function: None,
+            name,
+            tool_id: None,
+            agent_id: None,
+            job,
+            input: "{}".into(),
+            variables: Vec::new(),
+            packages: None,
+            events: None,
+            caller: None,
+        }
+    }
 }
 
 impl App {
@@ -65,17 +97,26 @@ impl App {
             write: false,
             quota_bytes: None,
         });
-        let environment = Environment {
-            variables: self.variables(&request).await?,
-            packages: folders.iter().map(|folder| folder.guest.clone()).collect(),
-            agent: None,
-            peers: Vec::new(),
+        let packages = folders.iter().map(|folder| folder.guest.clone()).collect();
+        let variables = self.variables(&request).await?;
+        let defaults = allowed.limits(&default_limits());
+        let (lineage, limits, cancel) = match request.caller {
+            Some(Caller {
+                lineage,
+                limits,
+                cancel,
+            }) => (lineage, defaults.within(&limits), cancel),
+            None => (Lineage::default(), defaults, self.calls.token()),
         };
-        let cancel = self.calls.token();
-        let lineage = Lineage::default();
         let authority =
             allowed.source_authority(&lineage, &request.name, folders.into_iter().collect());
         let capabilities = authority.capabilities();
+        let environment = Environment {
+            variables,
+            packages,
+            agent: None,
+            peers: self.functions(&capabilities.peers).await?,
+        };
         let services = Services {
             state: capabilities.state.then(|| Arc::clone(&self.state)),
             peers: (!capabilities.peers.is_empty()).then(|| {
@@ -99,7 +140,7 @@ impl App {
             call: Call {
                 tool: request.name,
                 input: request.input,
-                limits: allowed.limits(&default_limits()),
+                limits,
                 authority,
                 services,
                 agent_id: request.agent_id,
@@ -116,6 +157,26 @@ impl App {
             |report| &report.report.receipt,
         );
         Ok(running.await)
+    }
+
+    /// The tools that source may call like functions: those that are granted, where the name of one
+    /// can be that of a function.
+    async fn functions(&self, granted: &BTreeSet<String>) -> Result<Vec<String>, Rejection> {
+        let names = if granted.contains(ANY) {
+            let filter = ToolFilter {
+                limit: Some(PAGE_MAX),
+                ..ToolFilter::default()
+            };
+            let tools = self.store.tools(&filter).await?;
+            tools.into_iter().map(|tool| tool.name).collect()
+        } else {
+            Vec::from_iter(granted.iter().cloned())
+        };
+        let is_function = |name: &String| {
+            !name.starts_with(|c: char| c.is_ascii_digit())
+                && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        };
+        Ok(names.into_iter().filter(is_function).collect())
     }
 
     /// The variables that source sees: the sandbox's configuration, then the request's; those that

@@ -41,7 +41,7 @@ class Site(BaseHTTPRequestHandler):
             own = {name.lower(): value for name, value in self.headers.items()
                    if name.lower().startswith("x-") or name.lower() in ("content-type", "authorization")}
             echo = {"method": self.command, "path": self.path, "headers": own, "body": body}
-            page = {"status": 200, "type": "application/json", "body": json.dumps(echo)}
+            page = {"status": 200, "type": "application/json", "body": json.dumps(echo, sort_keys=True)}
         data = page["body"].encode()
         self.send_response(page["status"])
         self.send_header("content-type", page["type"])

@@ -1,8 +1,10 @@
 //! `/v1/tools`: tools as the clients of the V1 API know them.
 //!
+//! - [`call`]: calling a tool of the list.
 //! - [`save`]: create, upsert, update, delete. [`list`]: one, many, how many. [`run`]: from source,
 //!   without saving. [`view`]: a tool in an answer.
 
+mod call;
 mod list;
 mod run;
 mod save;
@@ -28,6 +30,7 @@ pub(crate) fn routes() -> Router<AppState> {
         .route("/v1/tools/generate-schema", post(run::generate_schema))
         .route("/v1/tools/search", post(list::search))
         .route("/v1/tools/add-base-tools", post(list::add_base_tools))
+        .route("/v1/tools/{tool_id}/call", post(call::call))
         .route(
             "/v1/tools/{tool_id}",
             get(list::get).patch(save::update).delete(save::delete),

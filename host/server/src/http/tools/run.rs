@@ -71,23 +71,16 @@ pub(super) async fn run(
         }
     };
     let packages = app.fetch_packages(body.pip_requirements.as_ref()).await?;
-    let report = app
-        .call_source(Request {
-            language,
-            text: body.source_code.into(),
-            name: body.name.clone().unwrap_or_else(|| function.clone()),
-            function: Some(function),
-            tool_id: None,
-            agent_id: None,
-            job: Job::Call {
-                order: order(&json_schema),
-            },
-            input: body.args.to_string().into(),
-            variables: body.env_vars.into_iter().collect(),
-            packages,
-            events: None,
-        })
-        .await?;
+    let name = body.name.clone().unwrap_or_else(|| function.clone());
+    let job = Job::Call {
+        order: order(&json_schema),
+    };
+    let mut request = Request::new(name, language, body.source_code, job);
+    request.function = Some(function);
+    request.input = body.args.to_string().into();
+    request.variables = body.env_vars.into_iter().collect();
+    request.packages = packages;
+    let report = app.call_source(request).await?;
     let returned = Returned::of_source(&report, body.name.as_deref());
     Ok(Json(message(body.name.as_deref(), returned)))
 }
@@ -106,7 +99,7 @@ fn message(name: Option<&str>, returned: Returned) -> Value {
 }
 
 /// The arguments in the order of the schema, required ones first.
-pub(super) fn order(json_schema: &Value) -> Vec<String> {
+pub(crate) fn order(json_schema: &Value) -> Vec<String> {
     let parameters = &json_schema["parameters"];
     let required = parameters["required"].as_array().into_iter().flatten();
     let mut order: Vec<String> = required

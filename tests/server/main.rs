@@ -1,6 +1,10 @@
 //! The real server, on a free port of loopback, spoken to over HTTP: a file a resource, as in
 //! the server's own `http/`.
-#![allow(clippy::unwrap_used, reason = "in a test the panic is the report")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "in a test the panic is the report, and a test that is skipped says so"
+)]
 
 mod access;
 mod bad_input;
@@ -13,5 +17,7 @@ mod hostile;
 mod lifecycle;
 mod reaching_out;
 mod receipts;
+mod sandbox_configs;
 mod streaming;
 mod support;
+mod tools;

@@ -30,7 +30,11 @@ pub(crate) struct Answer {
     pub(crate) text: String,
 }
 
-/// Compiled once for all tests of this program: every server starts with these in its cache.
+/// Set where the Python runtime must be there, such as in continuous integration.
+const REQUIRE_PYTHON: &str = "BULKHEAD_REQUIRE_PYTHON";
+
+/// Compiled once for all tests of this program, the fixtures and the runtimes of languages: every
+/// server starts with these in its cache.
 async fn compiled() -> &'static TempDir {
     static COMPILED: OnceCell<TempDir> = OnceCell::const_new();
     COMPILED
@@ -53,10 +57,34 @@ async fn compiled() -> &'static TempDir {
                 let status = answer.status();
                 assert_eq!(status, 201, "{name}: {}", answer.text().await.unwrap());
             }
+            let mut sources = vec![json!({
+                "source_type": "javascript", "source_code": "function f() { return 1 }", "args": {},
+            })];
+            if has_python() {
+                let source = "def f():\n    \"\"\"Gives one.\"\"\"\n    return 1\n";
+                sources.push(json!({ "source_code": source, "args": {} }));
+            }
+            for source in sources {
+                let run = client().post(format!("{url}/v1/tools/run")).json(&source);
+                let answer = Answer::read(run.send().await.unwrap()).await;
+                assert_eq!(answer.body["status"], "success", "{answer:?}");
+            }
             server.shutdown().await.unwrap();
             folder
         })
         .await
+}
+
+/// Whether this build can run Python; says so where it can't.
+pub(crate) fn has_python() -> bool {
+    match bulkhead_tools::PYTHON {
+        Ok(_) => true,
+        Err(reason) if std::env::var_os(REQUIRE_PYTHON).is_some() => panic!("{reason}"),
+        Err(reason) => {
+            eprintln!("skipped, without the Python runtime: {reason}");
+            false
+        }
+    }
 }
 
 fn client() -> reqwest::Client {
@@ -101,7 +129,7 @@ impl TestServer {
             .unwrap()
             .map(|e| e.unwrap().file_name())
             .collect();
-        copy(&from, &cache, &names);
+        share(&from, &cache, &names);
         let mut config = config_in(folder.path());
         config.database_url = database.as_ref().map(|database| database.url().to_owned());
         change(&mut config);
@@ -179,6 +207,11 @@ impl TestServer {
         .await
     }
 
+    pub(crate) async fn patch(&self, path: &str, body: &Value) -> Answer {
+        let request = self.request(Method::PATCH, path).json(body);
+        Answer::read(request.send().await.unwrap()).await
+    }
+
     pub(crate) async fn delete(&self, path: &str) -> Answer {
         Answer::read(self.request(Method::DELETE, path).send().await.unwrap()).await
     }
@@ -231,6 +264,17 @@ pub(crate) fn call_path(tool: &str) -> String {
 fn copy(from: &Path, to: &Path, names: &[impl AsRef<Path>]) {
     for name in names {
         std::fs::copy(from.join(name), to.join(name)).unwrap();
+    }
+}
+
+/// As [`copy`], without a second copy on disk where that is possible: the runtimes are large. A
+/// test that changes such a file must put another one in its place.
+fn share(from: &Path, to: &Path, names: &[impl AsRef<Path>]) {
+    for name in names {
+        let (from, to) = (from.join(name), to.join(name));
+        if std::fs::hard_link(&from, &to).is_err() {
+            std::fs::copy(from, to).unwrap();
+        }
     }
 }
 

@@ -1,9 +1,12 @@
 """Calls: arguments, results, exceptions, the agent, other tools."""
 
+import json
 import sys
 import unittest
 
 from tests.host import Err, RuntimeTest, wit
+
+from bulkhead import arguments
 
 AGENT = {"id": "agent-1", "name": "Bob", "llm_config": {"model": "m"}, "tools": [{"name": "t"}],
          "blocks": [{"label": "ro", "value": "x", "read_only": True, "limit": 9},
@@ -57,6 +60,17 @@ class ArgumentTest(RuntimeTest):
         wrapped = ("import functools\ndef w(f):\n    @functools.wraps(f)\n    def g(*a, **k):\n"
                    "        return f(*a, **k)\n    return g\n@w\ndef t(a: int):\n    return a\n")
         self.assertEqual(self.value(wrapped, a="7"), 7)
+
+    def test_nesting_is_bounded(self):
+        for deep in ("[" * 9000 + "]" * 9000, "[" * 9000, '{"a":' * 900 + "1" + "}" * 900):
+            with self.subTest(deep[:9]), self.assertRaises(arguments.InvalidInput) as caught:
+                arguments.parse('{"a": %s}' % deep)
+            self.assertIn("nested more than 500 deep", str(caught.exception))
+        part = ["[[[[", '\\"{{{', {"b": [[]]}]
+        wide = {"a": [part] * 900}
+        self.assertEqual(arguments.parse(json.dumps(wide)), wide)
+        with self.assertRaisesRegex(arguments.InvalidInput, "not JSON"):
+            arguments.parse("]" * 900)
 
     def test_arguments_are_data(self):
         evil = "'; import os; os.abort() #\n\"\"\" {__import__('os')}"

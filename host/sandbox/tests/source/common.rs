@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use bulkhead_domain::Outcome;
 use bulkhead_policy::{Capabilities, Limits};
 use bulkhead_sandbox::{
-    Authority, CacheKey, Call, Description, Environment, EventSink, Exception, Fault, Job,
+    Authority, CacheKey, Call, Description, Environment, EventSink, Exception, Failure, Fault, Job,
     Language, Runtime, Sandbox, Services, Settings, Source, SourceCall, SourceReport,
 };
 use serde_json::{Value, json};
@@ -190,9 +190,13 @@ impl Tool {
 
     /// What can be read in it without running it.
     pub(crate) async fn describe(self) -> Result<Description, Fault> {
+        self.try_describe().await.expect("the runtime answers")
+    }
+
+    /// As [`Tool::describe`], where the runtime may be stopped over it.
+    pub(crate) async fn try_describe(self) -> Result<Result<Description, Fault>, Failure> {
         let runtime = runtime(self.source.language).await;
-        let described = sandbox().describe_source(runtime, &self.source).await;
-        described.expect("the runtime answers")
+        sandbox().describe_source(runtime, &self.source).await
     }
 }
 
@@ -206,14 +210,6 @@ pub(crate) fn value(report: SourceReport) -> Value {
     let output = report.report.result;
     let output = output.unwrap_or_else(|failure| panic!("{failure}: {:?}", report.exception));
     output.structured.expect("a value as JSON")
-}
-
-/// What the model reads of a call that returned.
-#[track_caller]
-pub(crate) fn text(report: SourceReport) -> String {
-    let output = report.report.result;
-    let output = output.unwrap_or_else(|failure| panic!("{failure}: {:?}", report.exception));
-    output.text()
 }
 
 /// The exception of a call that raised one.

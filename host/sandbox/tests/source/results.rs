@@ -78,7 +78,7 @@ async fn javascript_values_are_shown_as_json() {
         ("{ a: 1, b: undefined }", "{\"a\":1}", json!({"a": 1})),
         (
             "new Date(0)",
-            "1970-01-01T00:00:00.000Z",
+            "\"1970-01-01T00:00:00.000Z\"",
             json!("1970-01-01T00:00:00.000Z"),
         ),
         (
@@ -86,14 +86,14 @@ async fn javascript_values_are_shown_as_json() {
             "{\"a\":[1]}",
             json!({"a": [1]}),
         ),
-        ("Promise.resolve(10n)", "10", json!("10")),
+        ("Promise.resolve(10n)", "\"10\"", json!("10")),
         ("NaN", "null", json!(null)),
     ] {
         let tool = Tool::javascript(&format!("async function t() {{ return ({expression}) }}"));
         let report = tool.call(json!({})).await;
         let (found, text) = value_and_text(report);
         assert_eq!(found, plain, "{expression}");
-        assert_eq!(text.trim_matches('"'), shown, "{expression}");
+        assert_eq!(text, shown, "{expression}");
     }
 }
 

@@ -1,6 +1,7 @@
 //! The HTTP API: one file a resource, and what they share.
 //!
 //! - [`tools`]: tools as clients of the V1 API know them.
+//! - [`sandbox_configs`]: what such clients set up for all tools from source.
 //! - [`health`], [`components`], [`call`], [`events`], [`grants`], [`credentials`],
 //!   [`receipts`], [`metrics`], [`docs`]: routes.
 //! - [`error`]: every refusal as data. [`json`], [`query`]: bodies and parameters.
@@ -22,6 +23,7 @@ pub(crate) mod observe;
 pub(crate) mod openapi;
 pub(crate) mod query;
 pub(crate) mod receipts;
+pub(crate) mod sandbox_configs;
 pub(crate) mod schema;
 pub(crate) mod tools;
 
@@ -53,6 +55,21 @@ fn documented() -> OpenApiRouter<AppState> {
         .routes(routes!(credentials::delete))
         .routes(routes!(receipts::list))
         .routes(routes!(receipts::get))
+        .routes(routes!(
+            tools::list::list,
+            tools::save::create,
+            tools::save::upsert
+        ))
+        .routes(routes!(tools::list::count))
+        .routes(routes!(tools::list::add_base_tools))
+        .routes(routes!(tools::run::run))
+        .routes(routes!(tools::run::generate_schema))
+        .routes(routes!(
+            tools::list::get,
+            tools::save::update,
+            tools::save::delete
+        ))
+        .routes(routes!(tools::call::call))
         .routes(routes!(metrics::metrics))
 }
 
@@ -62,6 +79,7 @@ pub(crate) fn router(app: AppState) -> Router {
     router
         .route("/v1/health", axum::routing::get(health::health))
         .merge(docs::routes(&document))
+        .merge(sandbox_configs::routes())
         .merge(tools::routes())
         .fallback(no_such_route)
         .method_not_allowed_fallback(method_not_allowed)

@@ -19,17 +19,25 @@ pub(crate) struct Derived {
 }
 
 impl App {
-    /// Reads the source without running it. Parameters come from `args_schema` where there is one.
+    /// Reads the source without running it: the function of this name, or the one that the
+    /// language's rules choose. Parameters come from `args_schema` where there is one.
     pub(crate) async fn derive(
         &self,
         language: Language,
         text: &str,
         args_schema: Option<&Value>,
+        function: Option<&str>,
     ) -> Result<Derived, Refusal> {
-        let description = self.describe_source(language, text, None).await?;
+        let function = function.map(str::to_owned);
+        let description = self.describe_source(language, text, function).await?;
         let description = description.map_err(|fault| underivable(&fault))?;
         let parameters = match args_schema {
-            Some(schema) => parameters(schema).map_err(|text| generation_failed(&text))?,
+            Some(schema) => {
+                let parameters = parameters(schema).map_err(|text| generation_failed(&text))?;
+                contradiction(&description, &parameters)
+                    .map_or(Ok(()), |text| Err(Refusal::bad_request(text)))?;
+                parameters
+            }
             None => description.schema.map_err(|fault| underivable(&fault))?,
         };
         let json_schema = json!({
@@ -59,8 +67,8 @@ impl App {
                 found.map_err(|fault| underivable(&fault))?
             }
         };
-        contradiction(&found, json_schema)
-            .map_or(Ok(()), |text| Err(Refusal::bad_request(text)))?;
+        let parameters = json_schema.get("parameters").unwrap_or(&Value::Null);
+        contradiction(&found, parameters).map_or(Ok(()), |text| Err(Refusal::bad_request(text)))?;
         Ok(found.name)
     }
 
@@ -81,10 +89,19 @@ impl App {
     }
 }
 
-/// What a schema says that the function can't do.
-fn contradiction(found: &Description, json_schema: &Value) -> Option<String> {
-    let properties = json_schema["parameters"]["properties"].as_object()?;
+/// What the schema of the parameters says that the function can't do. One that is not there says
+/// nothing.
+fn contradiction(found: &Description, parameters: &Value) -> Option<String> {
     let function = &found.name;
+    let properties = match (parameters, parameters.get("properties")) {
+        (Value::Null, _) | (Value::Object(_), None) => return None,
+        (Value::Object(_), Some(Value::Object(properties))) => properties,
+        _ => {
+            return Some(format!(
+                "The JSON schema's parameters of function '{function}' must be an object with an object of properties"
+            ));
+        }
+    };
     for name in properties.keys() {
         let known = found
             .parameters
@@ -215,10 +232,13 @@ mod tests {
             open: false,
         };
         let with = |properties: Value| {
-            contradiction(&found, &json!({"parameters": {"properties": properties}}))
+            contradiction(&found, &json!({"type": "object", "properties": properties}))
         };
         assert_eq!(with(json!({"a": {}})), None);
         assert!(with(json!({"a": {}, "c": {}})).is_some_and(|text| text.contains("'c'")));
         assert!(with(json!({"b": {}})).is_some_and(|text| text.contains("'a'")));
+        assert!(with(json!("b")).is_some_and(|text| text.contains("must be an object")));
+        assert!(contradiction(&found, &json!("b")).is_some());
+        assert_eq!(contradiction(&found, &Value::Null), None);
     }
 }

@@ -185,6 +185,8 @@ impl App {
         let own = [
             ("LETTA_TOOL_ID", request.tool_id.clone()),
             ("LETTA_AGENT_ID", request.agent_id.clone()),
+            // There are no projects here, and nobody may claim one.
+            ("LETTA_PROJECT_ID", None),
         ];
         let configured = self.store.sandbox_variables_of(SandboxType::Local).await?;
         let mut variables: std::collections::BTreeMap<_, _> = configured

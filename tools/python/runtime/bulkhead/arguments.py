@@ -1,6 +1,7 @@
 """From the input, a JSON object, to the arguments of a Python function."""
 
 import json
+import re
 
 from wit_world.imports.types import Problem
 
@@ -9,6 +10,11 @@ from .signature import MISSING, POSITIONAL_ONLY, VAR_KEYWORD, VAR_POSITIONAL, pa
 
 _VARIADIC = (VAR_POSITIONAL, VAR_KEYWORD)
 _decode = json.JSONDecoder().decode
+_TEXT = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+_NO_BRACKETS = re.compile(r"[^\[\]{}]+")
+
+MAX_NESTING = 500
+"""Far more than people nest, and less than what the decoder's recursion has stack for."""
 
 
 class InvalidInput(Exception):
@@ -21,6 +27,8 @@ class InvalidInput(Exception):
 
 def parse(text):
     """The input as a dictionary."""
+    if _is_deep(text):
+        raise InvalidInput([Problem("", f"the arguments are nested more than {MAX_NESTING} deep")])
     try:
         value = _decode(text)
     except ValueError as error:
@@ -28,6 +36,20 @@ def parse(text):
     if not isinstance(value, dict):
         raise InvalidInput([Problem("", "the arguments must be one JSON object, name to value")])
     return value
+
+
+def _is_deep(text):
+    if text.count("[") + text.count("{") <= MAX_NESTING:
+        return False
+    brackets = _NO_BRACKETS.sub("", _TEXT.sub("", text))
+    for _ in range(MAX_NESTING):
+        # Each turn takes the innermost pairs away.
+        shorter = brackets.replace("[]", "").replace("{}", "")
+        if len(shorter) == len(brackets):
+            # Pairs that are never closed stay; the decoder would follow them all the same.
+            return shorter.count("[") + shorter.count("{") > MAX_NESTING
+        brackets = shorter
+    return bool(brackets)
 
 
 def bind(function, given, agent, name):

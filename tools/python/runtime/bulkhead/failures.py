@@ -37,12 +37,29 @@ def _message(error):
         return f"<its text can't be made: {type(second).__name__}>"
 
 
+class _Stack(traceback.StackSummary):
+    """Frames of which equal ones are formatted once: a recursion that went too deep has a thousand,
+    and formatting each would cost more than the call."""
+
+    def __init__(self, frames):
+        super().__init__(frames)
+        self._formatted = {}
+
+    def format_frame_summary(self, frame_summary, **options):
+        """The lines of one frame."""
+        key = (frame_summary.name, frame_summary.lineno, frame_summary.colno,
+               frame_summary.end_lineno, frame_summary.end_colno)
+        if key not in self._formatted:
+            self._formatted[key] = super().format_frame_summary(frame_summary, **options)
+        return self._formatted[key]
+
+
 def _traceback(error, file_name):
     """The traceback without frames of the runtime and of libraries."""
     try:
         report = traceback.TracebackException.from_exception(error, lookup_lines=False)
         for part in _with_causes(report):
-            part.stack[:] = [frame for frame in part.stack if frame.filename == file_name]
+            part.stack = _Stack(frame for frame in part.stack if frame.filename == file_name)
         return "".join(report.format())
     except BaseException as second:
         # Memory may be used up, or the exception may be built to break its report.

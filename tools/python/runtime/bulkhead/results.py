@@ -10,7 +10,7 @@ import math
 
 from wit_world.imports.types import Content_Text, Output
 
-_ATOMS = (str, int, float, bool, type(None))
+_ATOMS = frozenset((str, int, float, bool, type(None)))
 _encode = json.JSONEncoder(allow_nan=False, ensure_ascii=False).encode
 
 
@@ -53,7 +53,8 @@ def jsonable(value, above=()):
     if isinstance(value, dict):
         return {_key(key): jsonable(part, inner) for key, part in value.items()}
     if isinstance(value, (list, tuple)):
-        return [jsonable(part, inner) for part in value]
+        # Most lists are long and flat: a function call for each number would be most of the cost.
+        return [part if type(part) in _ATOMS else jsonable(part, inner) for part in value]
     if isinstance(value, (set, frozenset)):
         return _ordered([jsonable(part, inner) for part in value])
     return _object(value, inner)

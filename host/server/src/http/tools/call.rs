@@ -1,5 +1,7 @@
 //! Calling a tool that is in the list, wherever it comes from.
 
+use std::sync::Arc;
+
 use axum::{
     Json,
     extract::{Path, State},
@@ -8,8 +10,9 @@ use bulkhead_sandbox::{Job, Lineage};
 use bulkhead_store::ToolRecord;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use utoipa::ToSchema;
 
-use super::{list, run::order};
+use super::{list, run::order, view::Detail};
 use crate::{
     app::App,
     calls::CallRequest,
@@ -21,12 +24,12 @@ use crate::{
         run::Request,
     },
 };
-use std::sync::Arc;
 
 /// The body of a call.
-#[derive(Deserialize)]
-pub(super) struct ToolCall {
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct ToolCall {
     #[serde(default)]
+    #[schema(value_type = Object)]
     args: Map<String, Value>,
 }
 
@@ -35,7 +38,21 @@ impl Schema for ToolCall {
 }
 
 /// Calls a tool and answers with its result and the receipt.
-pub(super) async fn call(
+#[utoipa::path(
+    post,
+    path = "/v1/tools/{tool_id}/call",
+    operation_id = "call_listed_tool",
+    tag = "tools",
+    params(("tool_id" = String, Path, description = "the tool's id")),
+    request_body = ToolCall,
+    responses(
+        (status = OK, body = Object, description = "status, func_return, tool_return, stdout, stderr and the receipt"),
+        (status = BAD_REQUEST, body = Detail, description = "the source or the schema is wrong, in the words of the contract"),
+        (status = NOT_FOUND, body = Detail, description = "there is no such tool"),
+        (status = UNPROCESSABLE_ENTITY, body = Detail, description = "the request does not have the form"),
+    )
+)]
+pub(crate) async fn call(
     State(app): State<AppState>,
     Path(tool_id): Path<String>,
     Body(body): Body<ToolCall>,

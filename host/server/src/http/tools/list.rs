@@ -7,7 +7,7 @@ use axum::{
 use bulkhead_store::{StoreError, ToolFilter, ToolRecord, ToolType};
 use serde_json::{Value, json};
 
-use super::view::ToolView;
+use super::view::{Detail, ToolView};
 use crate::{
     app::App,
     contract::{Refusal, id, repr},
@@ -17,7 +17,20 @@ use crate::{
 /// Tools of one answer where the client names no number.
 const LIMIT_DEFAULT: u32 = 50;
 
-pub(super) async fn get(
+#[utoipa::path(
+    get,
+    path = "/v1/tools/{tool_id}",
+    operation_id = "retrieve_tool",
+    tag = "tools",
+    params(("tool_id" = String, Path, description = "the tool's id")),
+    responses(
+        (status = OK, body = ToolView, description = "the tool"),
+        (status = BAD_REQUEST, body = Detail, description = "the source or the schema is wrong, in the words of the contract"),
+        (status = NOT_FOUND, body = Detail, description = "there is no such tool"),
+        (status = UNPROCESSABLE_ENTITY, body = Detail, description = "the request does not have the form"),
+    )
+)]
+pub(crate) async fn get(
     State(app): State<AppState>,
     Path(tool_id): Path<String>,
 ) -> Result<Json<ToolView>, Refusal> {
@@ -38,7 +51,33 @@ pub(super) fn not_found(tool_id: &str) -> Refusal {
     ))
 }
 
-pub(super) async fn list(
+#[utoipa::path(
+    get,
+    path = "/v1/tools/",
+    operation_id = "list_tools",
+    tag = "tools",
+    params(
+        ("name" = Option<String>, Query, description = "of this name"),
+        ("names" = Option<Vec<String>>, Query, description = "of one of these names"),
+        ("tool_ids" = Option<Vec<String>>, Query, description = "with one of these ids"),
+        ("search" = Option<String>, Query, description = "with this in the name"),
+        ("tool_types" = Option<Vec<String>>, Query, description = "of one of these types"),
+        ("exclude_tool_types" = Option<Vec<String>>, Query, description = "of none of these types"),
+        ("return_only_letta_tools" = Option<bool>, Query, description = "only those that come with the server"),
+        ("exclude_letta_tools" = Option<bool>, Query, description = "without those that come with the server"),
+        ("before" = Option<String>, Query, description = "what comes before the tool with this id"),
+        ("after" = Option<String>, Query, description = "what follows the tool with this id"),
+        ("order" = Option<String>, Query, description = "asc or desc, the newest first by default"),
+        ("limit" = Option<u32>, Query, description = "how many, 50 by default"),
+    ),
+    responses(
+        (status = OK, body = Vec<ToolView>, description = "the tools"),
+        (status = BAD_REQUEST, body = Detail, description = "the source or the schema is wrong, in the words of the contract"),
+        (status = NOT_FOUND, body = Detail, description = "there is no such tool"),
+        (status = UNPROCESSABLE_ENTITY, body = Detail, description = "the request does not have the form"),
+    )
+)]
+pub(crate) async fn list(
     State(app): State<AppState>,
     RawQuery(query): RawQuery,
 ) -> Result<Json<Vec<ToolView>>, Refusal> {
@@ -54,7 +93,29 @@ pub(super) async fn list(
     Ok(Json(tools.into_iter().map(ToolView::from).collect()))
 }
 
-pub(super) async fn count(
+#[utoipa::path(
+    get,
+    path = "/v1/tools/count",
+    operation_id = "count_tools",
+    tag = "tools",
+    params(
+        ("name" = Option<String>, Query, description = "of this name"),
+        ("names" = Option<Vec<String>>, Query, description = "of one of these names"),
+        ("tool_ids" = Option<Vec<String>>, Query, description = "with one of these ids"),
+        ("search" = Option<String>, Query, description = "with this in the name"),
+        ("tool_types" = Option<Vec<String>>, Query, description = "of one of these types"),
+        ("exclude_tool_types" = Option<Vec<String>>, Query, description = "of none of these types"),
+        ("return_only_letta_tools" = Option<bool>, Query, description = "only those that come with the server"),
+        ("exclude_letta_tools" = Option<bool>, Query, description = "without those that come with the server"),
+    ),
+    responses(
+        (status = OK, body = u64, description = "how many"),
+        (status = BAD_REQUEST, body = Detail, description = "the source or the schema is wrong, in the words of the contract"),
+        (status = NOT_FOUND, body = Detail, description = "there is no such tool"),
+        (status = UNPROCESSABLE_ENTITY, body = Detail, description = "the request does not have the form"),
+    )
+)]
+pub(crate) async fn count(
     State(app): State<AppState>,
     RawQuery(query): RawQuery,
 ) -> Result<Json<u64>, Refusal> {
@@ -70,7 +131,19 @@ pub(super) async fn search() -> Refusal {
 }
 
 /// The tools that come with the server. They are there from its start.
-pub(super) async fn add_base_tools(
+#[utoipa::path(
+    post,
+    path = "/v1/tools/add-base-tools",
+    operation_id = "add_base_tools",
+    tag = "tools",
+    responses(
+        (status = OK, body = Vec<ToolView>, description = "the tools that come with the server"),
+        (status = BAD_REQUEST, body = Detail, description = "the source or the schema is wrong, in the words of the contract"),
+        (status = NOT_FOUND, body = Detail, description = "there is no such tool"),
+        (status = UNPROCESSABLE_ENTITY, body = Detail, description = "the request does not have the form"),
+    )
+)]
+pub(crate) async fn add_base_tools(
     State(app): State<AppState>,
 ) -> Result<Json<Vec<ToolView>>, Refusal> {
     let filter = ToolFilter {
@@ -118,8 +191,17 @@ fn filter(query: Option<&str>, paged: bool) -> Result<ToolFilter, Refusal> {
                 "Input should be 'asc' or 'desc'",
                 &value,
             )),
-            "limit" if paged => match value.parse::<u32>() {
-                Ok(limit) => filter.limit = Some(limit.min(bulkhead_store::PAGE_MAX)),
+            "limit" if paged => match value.parse::<i64>() {
+                Ok(limit @ 0..) => {
+                    let limit = limit.min(i64::from(bulkhead_store::PAGE_MAX));
+                    filter.limit = u32::try_from(limit).ok();
+                }
+                Ok(_) => faults.push(fault(
+                    "greater_than_equal",
+                    key,
+                    "Input should be greater than or equal to 0",
+                    &value,
+                )),
                 Err(_) => faults.push(fault(
                     "int_parsing",
                     key,

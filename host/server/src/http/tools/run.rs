@@ -7,8 +7,12 @@ use bulkhead_domain::Timestamp;
 use bulkhead_sandbox::{Job, Language};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use utoipa::ToSchema;
 
-use super::save::{check_npm, check_size, language};
+use super::{
+    save::{check_npm, check_size, language},
+    view::{Detail, Requirement},
+};
 use crate::{
     contract::{Body, Refusal, body::Schema},
     http::AppState,
@@ -22,17 +26,22 @@ use crate::{
 const RETURN_CHARS: usize = 50_000;
 
 /// The body of a run.
-#[derive(Deserialize)]
-pub(super) struct ToolRunFromSource {
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct ToolRunFromSource {
     source_code: String,
+    #[schema(value_type = Object)]
     args: Value,
     #[serde(default)]
     env_vars: BTreeMap<String, String>,
     name: Option<String>,
     source_type: Option<String>,
+    #[schema(value_type = Option<Object>)]
     args_json_schema: Option<Value>,
+    #[schema(value_type = Option<Object>)]
     json_schema: Option<Value>,
+    #[schema(value_type = Option<Vec<Requirement>>)]
     pip_requirements: Option<Value>,
+    #[schema(value_type = Option<Vec<Requirement>>)]
     npm_requirements: Option<Value>,
 }
 
@@ -41,7 +50,20 @@ impl Schema for ToolRunFromSource {
 }
 
 /// Runs a function of source.
-pub(super) async fn run(
+#[utoipa::path(
+    post,
+    path = "/v1/tools/run",
+    operation_id = "run_tool_from_source",
+    tag = "tools",
+    request_body = ToolRunFromSource,
+    responses(
+        (status = OK, body = Object, description = "a tool_return_message"),
+        (status = BAD_REQUEST, body = Detail, description = "the source or the schema is wrong, in the words of the contract"),
+        (status = NOT_FOUND, body = Detail, description = "there is no such tool"),
+        (status = UNPROCESSABLE_ENTITY, body = Detail, description = "the request does not have the form"),
+    )
+)]
+pub(crate) async fn run(
     State(app): State<AppState>,
     Body(body): Body<ToolRunFromSource>,
 ) -> Result<Json<Value>, Refusal> {
@@ -56,18 +78,9 @@ pub(super) async fn run(
             (function, schema)
         }
         (None, args) => {
-            let named = body.name.as_ref().map(|name| json!({ "name": name }));
-            let derived = app
-                .derive(language, &body.source_code, args.as_ref())
-                .await?;
-            let function = match named {
-                Some(named) => {
-                    app.check_source(language, &body.source_code, &named)
-                        .await?
-                }
-                None => derived.function,
-            };
-            (function, derived.json_schema)
+            let (text, name) = (&body.source_code, body.name.as_deref());
+            let derived = app.derive(language, text, args.as_ref(), name).await?;
+            (derived.function, derived.json_schema)
         }
     };
     let packages = app.fetch_packages(body.pip_requirements.as_ref()).await?;
@@ -89,9 +102,12 @@ pub(super) async fn run(
 fn message(name: Option<&str>, returned: Returned) -> Value {
     let status = returned.status();
     let text = limited(returned.text, RETURN_CHARS, false);
+    // To the second, and with this zone: dates of messages have another form than those of objects.
+    let now = Timestamp::now().to_string();
+    let date = format!("{}+00:00", now.split('.').next().unwrap_or_default());
     // Ids are the word null, as clients know it.
     json!({
-        "id": "null", "date": Timestamp::now(), "name": name, "message_type": "tool_return_message",
+        "id": "null", "date": date, "name": name, "message_type": "tool_return_message",
         "otid": null, "sender_id": null, "step_id": null, "is_err": null, "seq_id": null, "run_id": null,
         "tool_return": text, "status": status, "tool_call_id": "null",
         "stdout": returned.stdout, "stderr": returned.stderr, "tool_returns": null,
@@ -119,8 +135,8 @@ pub(crate) fn order(json_schema: &Value) -> Vec<String> {
 }
 
 /// The body of a question for a schema.
-#[derive(Deserialize)]
-pub(super) struct CodeInput {
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct CodeInput {
     code: String,
     source_type: Option<String>,
 }
@@ -130,12 +146,25 @@ impl Schema for CodeInput {
 }
 
 /// The function that a model would be offered.
-pub(super) async fn generate_schema(
+#[utoipa::path(
+    post,
+    path = "/v1/tools/generate-schema",
+    operation_id = "generate_json_schema",
+    tag = "tools",
+    request_body = CodeInput,
+    responses(
+        (status = OK, body = Object, description = "the function that a model would be offered"),
+        (status = BAD_REQUEST, body = Detail, description = "the source or the schema is wrong, in the words of the contract"),
+        (status = NOT_FOUND, body = Detail, description = "there is no such tool"),
+        (status = UNPROCESSABLE_ENTITY, body = Detail, description = "the request does not have the form"),
+    )
+)]
+pub(crate) async fn generate_schema(
     State(app): State<AppState>,
     Body(body): Body<CodeInput>,
 ) -> Result<Json<Value>, Refusal> {
     let language: Language = language(body.source_type.as_deref())?;
     check_size(&body.code)?;
-    let derived = app.derive(language, &body.code, None).await?;
+    let derived = app.derive(language, &body.code, None, None).await?;
     Ok(Json(derived.json_schema))
 }

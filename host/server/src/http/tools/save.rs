@@ -9,8 +9,12 @@ use bulkhead_sandbox::{Language, MAX_SOURCE_BYTES};
 use bulkhead_store::{NewTool, StoreError, ToolRecord, ToolType};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use utoipa::ToSchema;
 
-use super::{list, view::ToolView};
+use super::{
+    list,
+    view::{Detail, Requirement, ToolView},
+};
 use crate::{
     app::App,
     contract::{Body, Refusal, body::Schema, id},
@@ -22,16 +26,20 @@ use crate::{
 const HASH_DIGITS: usize = 12;
 
 /// The body of create and upsert.
-#[derive(Deserialize)]
-pub(super) struct ToolCreate {
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct ToolCreate {
     source_code: String,
     source_type: Option<String>,
     description: Option<String>,
     tags: Option<Vec<String>>,
+    #[schema(value_type = Option<Object>)]
     json_schema: Option<Value>,
+    #[schema(value_type = Option<Object>)]
     args_json_schema: Option<Value>,
     return_char_limit: Option<i64>,
+    #[schema(value_type = Option<Vec<Requirement>>)]
     pip_requirements: Option<Value>,
+    #[schema(value_type = Option<Vec<Requirement>>)]
     npm_requirements: Option<Value>,
     default_requires_approval: Option<bool>,
     enable_parallel_execution: Option<bool>,
@@ -42,17 +50,22 @@ impl Schema for ToolCreate {
 }
 
 /// The body of an update. A field that is null is as one that is left out.
-#[derive(Deserialize)]
-pub(super) struct ToolUpdate {
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct ToolUpdate {
     source_code: Option<String>,
     source_type: Option<String>,
     description: Option<String>,
     tags: Option<Vec<String>>,
+    #[schema(value_type = Option<Object>)]
     json_schema: Option<Value>,
+    #[schema(value_type = Option<Object>)]
     args_json_schema: Option<Value>,
     return_char_limit: Option<i64>,
+    #[schema(value_type = Option<Vec<Requirement>>)]
     pip_requirements: Option<Value>,
+    #[schema(value_type = Option<Vec<Requirement>>)]
     npm_requirements: Option<Value>,
+    #[schema(value_type = Option<Object>)]
     metadata_: Option<Value>,
     default_requires_approval: Option<bool>,
     enable_parallel_execution: Option<bool>,
@@ -63,7 +76,20 @@ impl Schema for ToolUpdate {
 }
 
 /// Creates a tool, or replaces the one of its name.
-pub(super) async fn upsert(
+#[utoipa::path(
+    put,
+    path = "/v1/tools/",
+    operation_id = "upsert_tool",
+    tag = "tools",
+    request_body = ToolCreate,
+    responses(
+        (status = OK, body = ToolView, description = "the tool"),
+        (status = BAD_REQUEST, body = Detail, description = "the source or the schema is wrong, in the words of the contract"),
+        (status = NOT_FOUND, body = Detail, description = "there is no such tool"),
+        (status = UNPROCESSABLE_ENTITY, body = Detail, description = "the request does not have the form"),
+    )
+)]
+pub(crate) async fn upsert(
     State(app): State<AppState>,
     Body(body): Body<ToolCreate>,
 ) -> Result<Json<ToolView>, Refusal> {
@@ -80,6 +106,27 @@ pub(super) async fn upsert(
     })
     .await?;
     Ok(Json(saved.into()))
+}
+
+/// As [`upsert`]: the contract has both.
+#[utoipa::path(
+    post,
+    path = "/v1/tools/",
+    operation_id = "create_tool",
+    tag = "tools",
+    request_body = ToolCreate,
+    responses(
+        (status = OK, body = ToolView, description = "the tool"),
+        (status = BAD_REQUEST, body = Detail, description = "the source or the schema is wrong, in the words of the contract"),
+        (status = NOT_FOUND, body = Detail, description = "there is no such tool"),
+        (status = UNPROCESSABLE_ENTITY, body = Detail, description = "the request does not have the form"),
+    )
+)]
+pub(crate) async fn create(
+    state: State<AppState>,
+    body: Body<ToolCreate>,
+) -> Result<Json<ToolView>, Refusal> {
+    upsert(state, body).await
 }
 
 /// A name that something else has which is not saved from source.
@@ -114,7 +161,7 @@ async fn prepare(app: &App, body: ToolCreate) -> Result<NewTool, Refusal> {
         }
         None => {
             let args = body.args_json_schema.as_ref();
-            let derived = app.derive(language, &body.source_code, args).await?;
+            let derived = app.derive(language, &body.source_code, args, None).await?;
             (derived.function, derived.json_schema)
         }
     };
@@ -140,7 +187,21 @@ async fn prepare(app: &App, body: ToolCreate) -> Result<NewTool, Refusal> {
 }
 
 /// Changes the fields that are given.
-pub(super) async fn update(
+#[utoipa::path(
+    patch,
+    path = "/v1/tools/{tool_id}",
+    operation_id = "update_tool",
+    tag = "tools",
+    params(("tool_id" = String, Path, description = "the tool's id")),
+    request_body = ToolUpdate,
+    responses(
+        (status = OK, body = ToolView, description = "the tool"),
+        (status = BAD_REQUEST, body = Detail, description = "the source or the schema is wrong, in the words of the contract"),
+        (status = NOT_FOUND, body = Detail, description = "there is no such tool"),
+        (status = UNPROCESSABLE_ENTITY, body = Detail, description = "the request does not have the form"),
+    )
+)]
+pub(crate) async fn update(
     State(app): State<AppState>,
     Path(tool_id): Path<String>,
     Body(body): Body<ToolUpdate>,
@@ -215,7 +276,11 @@ impl Change {
             check_name(schema)?;
         }
         if let Some(args) = &body.args_json_schema {
-            json_schema = Some(app.derive(language, text, Some(args)).await?.json_schema);
+            json_schema = Some(
+                app.derive(language, text, Some(args), None)
+                    .await?
+                    .json_schema,
+            );
         }
         let mut metadata_value = None;
         if from_source && touches_code {
@@ -281,7 +346,20 @@ impl Change {
 }
 
 /// Deletes a tool, and what was granted to its name.
-pub(super) async fn delete(
+#[utoipa::path(
+    delete,
+    path = "/v1/tools/{tool_id}",
+    operation_id = "delete_tool",
+    tag = "tools",
+    params(("tool_id" = String, Path, description = "the tool's id")),
+    responses(
+        (status = OK, body = Option<Object>, description = "null"),
+        (status = BAD_REQUEST, body = Detail, description = "the source or the schema is wrong, in the words of the contract"),
+        (status = NOT_FOUND, body = Detail, description = "there is no such tool"),
+        (status = UNPROCESSABLE_ENTITY, body = Detail, description = "the request does not have the form"),
+    )
+)]
+pub(crate) async fn delete(
     State(app): State<AppState>,
     Path(tool_id): Path<String>,
 ) -> Result<Json<Value>, Refusal> {

@@ -3,10 +3,30 @@
 use bulkhead_store::ToolRecord;
 use serde::Serialize;
 use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+/// A package that source imports.
+#[derive(ToSchema)]
+#[allow(dead_code, reason = "it stands for JSON in the document of the API")]
+pub(crate) struct Requirement {
+    /// Its name in the package index.
+    name: String,
+    /// The version; the newest if left out.
+    version: Option<String>,
+}
+
+/// A refusal of the V1 API.
+#[derive(ToSchema)]
+#[allow(dead_code, reason = "it stands for JSON in the document of the API")]
+pub(crate) struct Detail {
+    /// What was wrong.
+    detail: String,
+}
 
 /// A tool with every field of the contract.
-#[derive(Serialize)]
-pub(super) struct ToolView {
+#[derive(Serialize, ToSchema)]
+#[schema(as = ListedTool)]
+pub(crate) struct ToolView {
     id: String,
     tool_type: &'static str,
     description: Option<String>,
@@ -14,15 +34,20 @@ pub(super) struct ToolView {
     name: String,
     tags: Vec<String>,
     source_code: Option<String>,
+    #[schema(value_type = Option<Object>)]
     json_schema: Option<Value>,
+    #[schema(value_type = Option<Object>)]
     args_json_schema: Option<Value>,
     return_char_limit: i64,
+    #[schema(value_type = Option<Vec<Requirement>>)]
     pip_requirements: Option<Value>,
+    #[schema(value_type = Option<Vec<Requirement>>)]
     npm_requirements: Option<Value>,
     default_requires_approval: Option<bool>,
     enable_parallel_execution: Option<bool>,
     created_by_id: Option<String>,
     last_updated_by_id: Option<String>,
+    #[schema(value_type = Option<Object>)]
     metadata_: Option<Value>,
     project_id: Option<String>,
 }

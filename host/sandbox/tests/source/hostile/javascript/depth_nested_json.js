@@ -1,0 +1,2 @@
+// ends: tool_error SyntaxError
+function t() { return JSON.parse('['.repeat(100000)) }

@@ -1,0 +1,2 @@
+// ends: tool_error RangeError
+function t() { return t() }

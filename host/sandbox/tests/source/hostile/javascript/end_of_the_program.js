@@ -1,0 +1,2 @@
+// ends: exited
+function t() { process.exit(3) }

@@ -1,0 +1,2 @@
+// ends: tool_error Error
+function t() { return new Promise(() => {}) }

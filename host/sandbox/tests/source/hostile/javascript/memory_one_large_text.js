@@ -1,0 +1,2 @@
+// ends: trap
+function t() { return 'x'.repeat(2 ** 30) }

@@ -1,0 +1,2 @@
+// ends: out_of_fuel
+for (;;); function t() {}

@@ -1,0 +1,2 @@
+// ends: out_of_fuel
+function t() { return new Function('for (;;);')() }

@@ -1,0 +1,2 @@
+// ends: out_of_fuel
+async function t() { for (;;) await null }

@@ -1,0 +1,8 @@
+# ends: tool_error ValueError
+def t():
+    e = None
+    for n in range(10_000):
+        a = ValueError(n)
+        a.__context__ = e
+        e = a
+    raise e

@@ -1,0 +1,3 @@
+# ends: tool_error MemoryError
+def t():
+    return eval('(' * 20_000 + ')' * 20_000)

@@ -1,0 +1,3 @@
+# ends: tool_error RecursionError
+def t():
+    return t()

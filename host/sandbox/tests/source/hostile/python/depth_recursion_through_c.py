@@ -1,0 +1,7 @@
+# ends: tool_error RecursionError, or trap
+import sys
+sys.setrecursionlimit(10 ** 9)
+
+
+def t():
+    return sorted([1, 2], key=lambda n: t())

@@ -1,0 +1,6 @@
+# ends: trap
+import os
+
+
+def t():
+    os.abort()

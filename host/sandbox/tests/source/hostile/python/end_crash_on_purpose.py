@@ -1,0 +1,6 @@
+# ends: tool_error, or trap
+import faulthandler
+
+
+def t():
+    faulthandler._sigsegv()

@@ -1,0 +1,6 @@
+# ends: ok
+import itertools
+
+
+def t():
+    return itertools.count()

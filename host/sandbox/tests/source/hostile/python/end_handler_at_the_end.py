@@ -1,0 +1,12 @@
+# ends: ok
+import atexit
+
+
+def spin():
+    while True:
+        pass
+atexit.register(spin)
+
+
+def t():
+    return 1

@@ -1,0 +1,3 @@
+# ends: tool_error EOFError
+def t():
+    return input('name? ')

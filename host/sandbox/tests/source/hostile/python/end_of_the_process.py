@@ -1,0 +1,6 @@
+# ends: exited
+import os
+
+
+def t():
+    os._exit(3)

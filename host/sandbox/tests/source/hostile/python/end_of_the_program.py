@@ -1,0 +1,6 @@
+# ends: exited
+import sys
+
+
+def t():
+    sys.exit(3)

@@ -1,0 +1,6 @@
+# ends: tool_error RuntimeError
+import asyncio
+
+
+def t():
+    asyncio.run(asyncio.Event().wait())

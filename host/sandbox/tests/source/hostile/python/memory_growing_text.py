@@ -1,0 +1,5 @@
+# ends: tool_error MemoryError
+def t():
+    text = 'x'
+    while True:
+        text = text + text + 'x'

@@ -1,0 +1,3 @@
+# ends: tool_error MemoryError
+def t():
+    return bytearray(1 << 30)

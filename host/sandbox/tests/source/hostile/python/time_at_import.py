@@ -1,0 +1,7 @@
+# ends: out_of_fuel
+while True:
+    pass
+
+
+def t():
+    pass

@@ -1,0 +1,4 @@
+# ends: out_of_fuel
+def t():
+    while True:
+        pass

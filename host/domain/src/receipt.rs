@@ -15,6 +15,9 @@ pub struct Receipt {
     pub idempotency_key: String,
     /// The component that ran.
     pub digest: Digest,
+    /// SHA-256 of the source text, where that component is a runtime that ran source.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<Digest>,
     /// The tool that was called.
     pub tool: String,
     /// The agent on whose behalf, where there was one.

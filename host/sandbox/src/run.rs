@@ -69,7 +69,7 @@ pub(crate) async fn call_source(
         environment,
         call,
     } = source;
-    let draft = Draft::new(runtime.digest(), &call);
+    let draft = Draft::new(runtime.digest(), &call).of_source(&source.text);
     let limits = call.limits.within(&core.settings.ceiling);
     let mut end = SourceEnd::default();
     let checked = check_size(&call, &limits).and_then(|()| source::check(&source));

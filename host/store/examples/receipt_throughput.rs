@@ -33,6 +33,7 @@ fn receipt() -> Receipt {
         call_id: CallId::random(),
         idempotency_key: uuid::Uuid::new_v4().to_string(),
         digest: Digest::of(b"component"),
+        source: None,
         tool: "fetch".to_owned(),
         agent_id: Some("agent-1".to_owned()),
         input_hash: Digest::of(b"input"),

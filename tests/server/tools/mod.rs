@@ -37,9 +37,7 @@ fn python(signature: &str, body: &str) -> String {
     } else {
         format!("\n    Args:\n{described}")
     };
-    format!(
-        "def {signature}:\n    \"\"\"Does {signature}.\n{arguments}    \"\"\"\n    {body}\n",
-    )
+    format!("def {signature}:\n    \"\"\"Does {signature}.\n{arguments}    \"\"\"\n    {body}\n",)
 }
 
 /// A tool that needs no Python: `name` gives its argument `a` back.

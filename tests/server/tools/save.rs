@@ -40,7 +40,9 @@ async fn every_field_that_is_sent_is_stored() {
         "pip_requirements": [], "npm_requirements": [],
         "default_requires_approval": true, "enable_parallel_execution": true,
     });
-    body.as_object_mut().unwrap().extend(sent.as_object().unwrap().clone());
+    body.as_object_mut()
+        .unwrap()
+        .extend(sent.as_object().unwrap().clone());
     let tool = saved(&server, &body).await;
     for (field, value) in sent.as_object().unwrap() {
         assert_eq!(tool[field], *value, "{field}");
@@ -64,7 +66,10 @@ async fn post_and_put_replace_the_tool_of_the_name_and_keep_its_id() {
                 let again = server.request(method, path).json(&javascript("same"));
                 let again: Value = again.send().await.unwrap().json().await.unwrap();
                 assert_eq!(again["id"], first["id"]);
-                assert_eq!((&again["tags"], &again["return_char_limit"]), (&json!([]), &json!(50_000)));
+                assert_eq!(
+                    (&again["tags"], &again["return_char_limit"]),
+                    (&json!([]), &json!(50_000))
+                );
             }
         }
         assert_eq!(server.get("/v1/tools/count").await.body, 1);
@@ -96,7 +101,11 @@ async fn python_says_what_it_is_and_a_schema_names_the_tool_otherwise() {
         (&json!("total"), &json!("Outer."), &schema)
     );
     // Older clients send this word, or none.
-    let json = saved(&server, &json!({ "source_code": source, "source_type": "json" })).await;
+    let json = saved(
+        &server,
+        &json!({ "source_code": source, "source_type": "json" }),
+    )
+    .await;
     assert_eq!(json["id"], tool["id"]);
 }
 
@@ -110,9 +119,13 @@ async fn typescript_comes_with_its_schema() {
     assert_eq!(detail(&refused), (422, expected));
     assert_eq!(refused.body, json!({ "detail": expected }));
     let parameters = json!({ "type": "object", "properties": { "name": { "type": "string" }, "loud": { "type": "boolean" } }, "required": ["name"] });
-    body["json_schema"] = json!({ "name": "greet", "description": "Greets.", "parameters": parameters });
+    body["json_schema"] =
+        json!({ "name": "greet", "description": "Greets.", "parameters": parameters });
     let tool = saved(&server, &body).await;
-    assert_eq!((&tool["name"], &tool["source_type"]), (&json!("greet"), &json!("typescript")));
+    assert_eq!(
+        (&tool["name"], &tool["source_type"]),
+        (&json!("greet"), &json!("typescript"))
+    );
 }
 
 #[tokio::test]
@@ -121,10 +134,16 @@ async fn a_deleted_tool_is_gone_and_its_name_is_free() {
         let tool = saved(&server, &javascript("short")).await;
         let path = format!("/v1/tools/{}", tool["id"].as_str().unwrap());
         let deleted = server.delete(&path).await;
-        assert_eq!((deleted.status.as_u16(), deleted.text.as_str()), (200, "null"));
+        assert_eq!(
+            (deleted.status.as_u16(), deleted.text.as_str()),
+            (200, "null")
+        );
         let id = tool["id"].as_str().unwrap();
         let again = server.delete(&path).await;
-        assert_eq!(detail(&again), (400, format!("Tool with id {id} not found.").as_str()));
+        assert_eq!(
+            detail(&again),
+            (400, format!("Tool with id {id} not found.").as_str())
+        );
         let gone = format!(
             "Tool not found with id='['{id}']', access level in ['read'] for actor='user-00000000-0000-4000-8000-000000000000'"
         );
@@ -141,7 +160,9 @@ async fn tools_survive_a_restart() {
     let mut server = TestServer::start().await;
     let tool = saved(&server, &javascript("kept")).await;
     server.restart().await;
-    let read = server.get(&format!("/v1/tools/{}", tool["id"].as_str().unwrap())).await;
+    let read = server
+        .get(&format!("/v1/tools/{}", tool["id"].as_str().unwrap()))
+        .await;
     assert_eq!(read.body, tool);
 }
 
@@ -150,7 +171,10 @@ async fn upserts_of_one_name_at_once_make_one_tool() {
     for server in on_both_databases().await {
         let body = javascript("raced");
         let saved = futures::future::join_all((0..8).map(|_| saved(&server, &body))).await;
-        assert!(saved.iter().all(|tool| tool["id"] == saved[0]["id"]), "{saved:?}");
+        assert!(
+            saved.iter().all(|tool| tool["id"] == saved[0]["id"]),
+            "{saved:?}"
+        );
         assert_eq!(server.get("/v1/tools/count").await.body, 1);
     }
 }

@@ -96,6 +96,13 @@ class ResultTest(RuntimeTest):
                          [1, "[...]"])
         self.assertEqual(self.value(_returns(r"'\ud800'")), "?")
 
+    def test_nesting_is_bounded(self):
+        text = ("def t(n: int):\n    value = 1\n    for _ in range(n):\n        value = [value]\n"
+                "    return value\n")
+        self.assertEqual(self.text(text, n=100), "[" * 100 + "1" + "]" * 100)
+        for depth in (101, 5000):
+            self.assertIn("nested more than 100 deep", self.raised(text, n=depth).message)
+
     def test_coroutines_are_awaited(self):
         text = ("import asyncio\nasync def one(n):\n    await asyncio.sleep(0.001)\n    return n\n"
                 "async def t():\n    return await asyncio.gather(one(1), asyncio.to_thread(len, 'ab'))\n")
@@ -117,6 +124,15 @@ class FailureTest(RuntimeTest):
         self.assertIn('File "tool.py", line 4, in t\n    return json.loads', found.traceback)
         self.assertNotIn("decoder.py", found.traceback)
         self.assertNotIn("call.py", found.traceback)
+
+    def test_what_is_there_many_times_is_formatted_once(self):
+        found = self.raised("def t():\n    return t()\n")
+        self.assertIn("Previous line repeated", found.traceback)
+        deep = self.raised("def t():\n    error = None\n    for n in range(300):\n"
+                           "        last, error = error, ValueError(n)\n"
+                           "        error.__context__ = last\n    raise error\n")
+        self.assertEqual(deep.message, "299")
+        self.assertIn("ValueError: 0\n", deep.traceback)
 
     def test_causes_are_kept(self):
         text = "def t():\n    try:\n        1/0\n    except Exception as e:\n        raise KeyError('k') from e\n"

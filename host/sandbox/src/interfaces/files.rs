@@ -25,7 +25,7 @@ impl CallState {
     }
 }
 
-fn text_bytes(hits: &Vec<Hit>) -> usize {
+fn text_bytes(hits: &[Hit]) -> usize {
     hits.iter().map(|hit| hit.text.len()).sum()
 }
 
@@ -84,7 +84,7 @@ impl Host for CallState {
             Ok(hits.into_iter().map(Hit::from).collect())
         };
         let result = result.await;
-        Ok(self.end(begun, result, text_bytes))
+        Ok(self.end(begun, result, |hits: &Vec<Hit>| text_bytes(hits)))
     }
 
     async fn search(
@@ -99,7 +99,7 @@ impl Host for CallState {
             Ok(hits.into_iter().map(Hit::from).collect())
         };
         let result = result.await;
-        Ok(self.end(begun, result, text_bytes))
+        Ok(self.end(begun, result, |hits: &Vec<Hit>| text_bytes(hits)))
     }
 }
 

@@ -31,6 +31,7 @@ impl Draft {
             call_id,
             idempotency_key: key,
             digest,
+            source: None,
             tool: call.tool.clone(),
             agent_id: call.agent_id.clone(),
             input_hash: Digest::of(call.input.as_bytes()),
@@ -53,6 +54,12 @@ impl Draft {
             began: None,
             authority: Arc::clone(&call.authority),
         }
+    }
+
+    /// The runtime runs this source.
+    pub(super) fn of_source(mut self, text: &str) -> Self {
+        self.receipt.source = Some(Digest::of(text.as_bytes()));
+        self
     }
 
     pub(super) fn call_id(&self) -> CallId {

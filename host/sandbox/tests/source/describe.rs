@@ -196,8 +196,8 @@ async fn source_that_is_hard_to_parse_is_a_fault_or_an_answer() {
         // Whether it is a fault is the language's affair; that the runtime lives on is what is asked.
         let described = tool.try_describe().await;
         if let Err(failure) = described {
-            eprintln!("{number}: {failure}");
-            assert_eq!(failure.outcome, Outcome::Trap, "{number}");
+            let known = [Outcome::Trap, Outcome::OutOfFuel];
+            assert!(known.contains(&failure.outcome), "{number}");
         }
     }
     the_next_call_is_unharmed().await;

@@ -20,7 +20,6 @@ mod output;
 mod real_tools;
 mod results;
 mod schema;
-mod scratch;
 mod scripts;
 mod site;
 mod warm;

@@ -165,3 +165,23 @@ async fn a_result_that_contains_itself_is_no_trap() {
     assert_eq!(outcome(&report), Outcome::ToolError);
     assert!(raised(report).message.contains("contains itself"));
 }
+
+#[tokio::test]
+async fn nesting_is_bounded_with_a_clear_text() {
+    let mut tools: Vec<(fn(&str) -> Tool, &str)> = vec![(
+        Tool::javascript as fn(&str) -> Tool,
+        "function t(n) { let a = 1; for (; n > 0; n--) a = [a]; return a }",
+    )];
+    if has_python() {
+        let text =
+            "def t(n: int):\n    a = 1\n    for _ in range(n):\n        a = [a]\n    return a\n";
+        tools.push((Tool::python, text));
+    }
+    for (tool, source) in tools {
+        let report = tool(source).call(json!({"n": 100})).await;
+        assert_eq!(outcome(&report), Outcome::Ok);
+        let report = tool(source).call(json!({"n": 1000})).await;
+        assert_eq!(outcome(&report), Outcome::ToolError);
+        assert!(raised(report).message.contains("nested"));
+    }
+}

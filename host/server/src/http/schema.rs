@@ -264,6 +264,9 @@ pub(crate) struct Receipt {
     idempotency_key: String,
     /// The component that ran.
     digest: String,
+    /// SHA-256 of the source text, where that component is a runtime that ran source.
+    #[schema(required = false)]
+    source: Option<String>,
     /// The tool that was called.
     tool: String,
     /// The agent on whose behalf.

@@ -24,6 +24,7 @@ pub(crate) fn receipt(at: i64) -> Receipt {
         call_id: CallId::random(),
         idempotency_key: "key".to_owned(),
         digest: Digest::of(b"component"),
+        source: None,
         tool: "fetch".to_owned(),
         agent_id: None,
         input_hash: Digest::of(b"input"),

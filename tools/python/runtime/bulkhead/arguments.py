@@ -1,7 +1,7 @@
 """From the input, a JSON object, to the arguments of a Python function."""
 
+import itertools
 import json
-import re
 
 from wit_world.imports.types import Problem
 
@@ -10,8 +10,8 @@ from .signature import MISSING, POSITIONAL_ONLY, VAR_KEYWORD, VAR_POSITIONAL, pa
 
 _VARIADIC = (VAR_POSITIONAL, VAR_KEYWORD)
 _decode = json.JSONDecoder().decode
-_TEXT = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
-_NO_BRACKETS = re.compile(r"[^\[\]{}]+")
+_STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
+_OTHERS = bytes(set(range(256)) - set(_STEPS))
 
 MAX_NESTING = 500
 """Far more than people nest, and less than what the decoder's recursion has stack for."""
@@ -41,15 +41,9 @@ def parse(text):
 def _is_deep(text):
     if text.count("[") + text.count("{") <= MAX_NESTING:
         return False
-    brackets = _NO_BRACKETS.sub("", _TEXT.sub("", text))
-    for _ in range(MAX_NESTING):
-        # Each turn takes the innermost pairs away.
-        shorter = brackets.replace("[]", "").replace("{}", "")
-        if len(shorter) == len(brackets):
-            # Pairs that are never closed stay; the decoder would follow them all the same.
-            return shorter.count("[") + shorter.count("{") > MAX_NESTING
-        brackets = shorter
-    return bool(brackets)
+    outside_of_texts = "".join(text.replace("\\\\", "").replace('\\"', "").split('"')[::2])
+    brackets = outside_of_texts.encode("utf-8", "replace").translate(None, _OTHERS)
+    return max(itertools.accumulate(map(_STEPS.get, brackets)), default=0) > MAX_NESTING
 
 
 def bind(function, given, agent, name):

@@ -68,11 +68,11 @@ def _traceback(error, file_name):
 
 def _with_causes(report):
     """The report and those of the exceptions that it came from or holds."""
-    pending, seen = [report], []
+    pending, found = [report], {}
     while pending:
         part = pending.pop()
-        if part is None or part in seen:
+        if part is None or id(part) in found:
             continue
-        seen.append(part)
+        found[id(part)] = part
         pending += [part.__cause__, part.__context__, *(part.exceptions or [])]
-    return seen
+    return list(found.values())

@@ -11,6 +11,10 @@ import math
 from wit_world.imports.types import Content_Text, Output
 
 _ATOMS = frozenset((str, int, float, bool, type(None)))
+
+MAX_NESTING = 100
+"""What the host and its clients read is JSON, which most parsers follow some 128 levels deep."""
+
 _encode = json.JSONEncoder(allow_nan=False, ensure_ascii=False).encode
 
 
@@ -45,6 +49,8 @@ def jsonable(value, above=()):
         return value
     if id(value) in above:
         return "{...}" if isinstance(value, dict) else "[...]"
+    if len(above) >= MAX_NESTING:
+        raise ValueError(f"a result can't be nested more than {MAX_NESTING} deep: return it as text")
     inner = (*above, id(value))
     if isinstance(value, enum.Enum):
         return jsonable(value.value, inner)

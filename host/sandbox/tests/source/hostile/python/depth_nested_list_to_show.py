@@ -1,6 +1,6 @@
-# ends: tool_error RecursionError, or trap
+# ends: ok
 def t():
     l = []
-    for _ in range(20_000):
+    for _ in range(5_000):
         l = [l]
-    return repr(l)
+    return len(repr(l))

@@ -1,0 +1,46 @@
+#!/bin/sh
+# Installs the clients of this folder below the given folder, each pinned, once: python-1.12.0 and
+# python-1.12.1 are virtual environments, node is a folder with node_modules. An argument says which:
+#
+#   packages.sh FOLDER python-1.12.0
+#
+# Its path is all that goes to standard output. Nothing happens where it was made from the same
+# inputs already.
+set -eu
+
+here=$(cd "$(dirname "$0")" && pwd)
+target="$1/$2"
+made_from="$target.inputs"
+python=${PYTHON:-python3}
+
+case "$2" in
+    python-*)
+        requirements="requirements-${2#python-}.txt"
+        inputs=$(cd "$here" && sha256sum packages.sh "$requirements") ;;
+    node)
+        inputs=$(cd "$here" && sha256sum packages.sh package.json package-lock.json) ;;
+    *)
+        echo "packages.sh knows python-1.12.0, python-1.12.1 and node, not $2" >&2
+        exit 2 ;;
+esac
+if [ -d "$target" ] && [ "$(cat "$made_from" 2>/dev/null)" = "$inputs" ]; then
+    echo "$target"
+    exit 0
+fi
+
+# What was begun and not finished has no inputs beside it.
+rm -rf "$target" "$made_from"
+mkdir -p "$1"
+case "$2" in
+    python-*)
+        "$python" -m venv "$target"
+        "$target/bin/pip" install --quiet --disable-pip-version-check \
+            --only-binary :all: -r "$here/$requirements" >&2 ;;
+    node)
+        node --version >&2
+        mkdir "$target"
+        cp "$here/package.json" "$here/package-lock.json" "$target"
+        (cd "$target" && npm ci --ignore-scripts --no-audit --no-fund >&2) ;;
+esac
+echo "$inputs" > "$made_from"
+echo "$target"

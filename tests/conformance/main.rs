@@ -1,10 +1,13 @@
-//! What others made, in a running server: components of toolchains that nobody here wrote.
+//! What others made, with a running server: components of toolchains and clients of the API that
+//! nobody here wrote.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::print_stderr,
     reason = "tests"
 )]
+
+mod sdk;
 
 use std::{path::Path, process::Command};
 

@@ -1,8 +1,10 @@
 //! Lists: filters, pages in both directions, and counts.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
-use super::{NOBODY, detail, javascript, on_both_databases, saved, saved_all};
+use super::{NOBODY, detail, javascript, on_both_databases, saved, saved_all, schema_of};
 use crate::support::{Answer, TestServer};
 
 fn names(answer: &Answer) -> Vec<&str> {
@@ -217,4 +219,59 @@ async fn search_by_meaning_says_what_it_needs() {
         .await;
     let expected = "Tool search requires tool embedding, OpenAI, and Turbopuffer to be enabled.";
     assert_eq!(detail(&refused), (400, expected));
+}
+
+#[tokio::test]
+async fn what_comes_with_the_server_has_a_type_of_its_own_and_keeps_its_name_and_source() {
+    let server = TestServer::start_with(|config| config.builtin_tools = true).await;
+    // Listed after the start, which does not wait for it.
+    let listing = async {
+        loop {
+            let listed = server.get("/v1/tools/?name=run_code").await;
+            if let Some(code) = listed.body.as_array().unwrap().first() {
+                return code.clone();
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let code = tokio::time::timeout(Duration::from_secs(60), listing);
+    let code = code.await.expect("run_code is listed");
+    assert_eq!(
+        (&code["tool_type"], &code["tags"]),
+        (&json!("letta_builtin"), &json!(["letta_builtin"]))
+    );
+    assert_eq!(code["source_code"], "");
+    saved_all(&server, &["mine"]).await;
+    let own = listed(&server, "return_only_letta_tools=true").await;
+    assert!(
+        own.contains(&"run_code".to_owned()) && !own.contains(&"mine".to_owned()),
+        "{own:?}"
+    );
+    assert_eq!(
+        listed(&server, "tool_types=letta_builtin&name=run_code").await,
+        ["run_code"]
+    );
+    let others = server.get("/v1/tools/count?exclude_letta_tools=true").await;
+    assert_eq!(others.body, 1);
+    let path = format!("/v1/tools/{}", code["id"].as_str().unwrap());
+    let source = "function run_code(code, language) { return code }";
+    for change in [
+        json!({ "source_code": source }),
+        json!({ "json_schema": schema_of("other") }),
+    ] {
+        let refused = server.patch(&path, &change).await;
+        assert!(
+            detail(&refused).0 == 400 && detail(&refused).1.contains("comes with the server"),
+            "{refused:?}"
+        );
+    }
+    let stolen = server.post("/v1/tools/", &javascript("run_code")).await;
+    assert!(
+        detail(&stolen).0 == 400
+            && detail(&stolen)
+                .1
+                .contains("belongs to a tool of the server"),
+        "{stolen:?}"
+    );
+    assert_eq!(server.get(&path).await.body, code);
 }

@@ -33,8 +33,8 @@ async fn run_typescript(server: &TestServer, source: &str, args: Value) -> Value
 #[tokio::test]
 async fn the_answer_is_the_contract_s_message() {
     let server = TestServer::start().await;
-    let source = "function f(a) { console.log('seen', a); return a + 1 }";
-    let body = json!({ "source_code": source, "args": { "a": 1 }, "source_type": "javascript", "name": "f" });
+    let source = "function f(a: number) { console.log('seen', a); return a + 1 }";
+    let body = json!({ "source_code": source, "args": { "a": 1 }, "source_type": "typescript", "name": "f" });
     let mut message = run(&server, body).await;
     let date = message["date"].take();
     let date = date.as_str().unwrap();
@@ -96,7 +96,7 @@ async fn an_exception_is_a_result_that_says_what_was_printed_and_where_it_was() 
         "{stderr}"
     );
     assert!(
-        stderr.contains("raise ValueError('boom')") && stderr.contains("line 4"),
+        stderr.contains("raise ValueError('boom')") && stderr.contains("line 5"),
         "{stderr}"
     );
     let body =

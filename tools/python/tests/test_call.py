@@ -61,6 +61,11 @@ class ArgumentTest(RuntimeTest):
                    "        return f(*a, **k)\n    return g\n@w\ndef t(a: int):\n    return a\n")
         self.assertEqual(self.value(wrapped, a="7"), 7)
 
+    def test_text_that_is_no_utf_8_is_shown(self):
+        self.assertEqual(self.problems("def t(a: int): pass\n", a="\ud800"),
+                         {"/a": self.problems("def t(a: int): pass\n", a="?")["/a"]})
+        self.assertEqual(set(self.problems("def t(): pass\n", **{"\udfff": 1})), {"/?"})
+
     def test_nesting_is_bounded(self):
         for deep in ("[" * 9000 + "]" * 9000, "[" * 9000, '{"a":' * 900 + "1" + "}" * 900):
             with self.subTest(deep[:9]), self.assertRaises(arguments.InvalidInput) as caught:

@@ -6,6 +6,7 @@ import json
 from wit_world.imports.types import Problem
 
 from . import coercion
+from .results import clean
 from .signature import MISSING, POSITIONAL_ONLY, VAR_KEYWORD, VAR_POSITIONAL, parameters
 
 _VARIADIC = (VAR_POSITIONAL, VAR_KEYWORD)
@@ -22,7 +23,8 @@ class InvalidInput(Exception):
 
     def __init__(self, problems):
         super().__init__("; ".join(problem.message for problem in problems))
-        self.problems = problems
+        # They show parts of the input, which can hold what UTF-8 can't.
+        self.problems = [Problem(clean(problem.at), clean(problem.message)) for problem in problems]
 
 
 def parse(text):

@@ -1,7 +1,6 @@
 """Calling a tool: its source runs in a fresh module, then its function with the arguments."""
 
 import ast
-import json
 import types
 
 from wit_world.exports.source_runtime import Ended_InvalidInput, Ended_Returned, Execution
@@ -85,4 +84,4 @@ def _method(tool):
 
 def _memory(agent):
     changed = agent.changed_blocks() if agent is not None else {}
-    return json.dumps(changed) if changed else None
+    return results.to_json(changed) if changed else None

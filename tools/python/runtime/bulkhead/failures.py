@@ -2,6 +2,7 @@
 
 import sys
 import traceback
+import types
 
 from wit_world.exports.source_runtime import Ended_Exited, Ended_Raised
 from wit_world.exports.source_runtime import Exception as Raised
@@ -16,7 +17,8 @@ def ended(error, file_name):
     if isinstance(error, SystemExit):
         return Ended_Exited(_status(error.code))
     return Ended_Raised(
-        Raised(type(error).__name__, clean(_message(error)), clean(_traceback(error, file_name)))
+        Raised(clean(type(error).__name__), clean(_message(error)),
+               clean(_traceback(error, file_name)))
     )
 
 
@@ -57,22 +59,38 @@ class _Stack(traceback.StackSummary):
 def _traceback(error, file_name):
     """The traceback without frames of the runtime and of libraries."""
     try:
+        for part in _with_causes(error):
+            # Before the report is made: it costs much for each frame of a large function.
+            part.__traceback__ = _own_frames(part.__traceback__, file_name)
         report = traceback.TracebackException.from_exception(error, lookup_lines=False)
         for part in _with_causes(report):
-            part.stack = _Stack(frame for frame in part.stack if frame.filename == file_name)
+            part.stack = _Stack(part.stack)
         return "".join(report.format())
     except BaseException as second:
         # Memory may be used up, or the exception may be built to break its report.
         return f"{type(error).__name__} (no traceback: {type(second).__name__})\n"
 
 
-def _with_causes(report):
-    """The report and those of the exceptions that it came from or holds."""
-    pending, found = [report], {}
+def _own_frames(link, file_name):
+    """The links of a traceback that lie in the source."""
+    links = []
+    while link is not None:
+        if link.tb_frame.f_code.co_filename == file_name:
+            links.append(link)
+        link = link.tb_next
+    own = None
+    for link in reversed(links):
+        own = types.TracebackType(own, link.tb_frame, link.tb_lasti, link.tb_lineno)
+    return own
+
+
+def _with_causes(first):
+    """An exception, or the report of one, and those that it came from or holds."""
+    pending, found = [first], {}
     while pending:
         part = pending.pop()
         if part is None or id(part) in found:
             continue
         found[id(part)] = part
-        pending += [part.__cause__, part.__context__, *(part.exceptions or [])]
+        pending += [part.__cause__, part.__context__, *(getattr(part, "exceptions", None) or [])]
     return list(found.values())

@@ -245,15 +245,20 @@ struct Change {
 
 impl Change {
     async fn prepare(app: &App, tool: &ToolRecord, body: ToolUpdate) -> Result<Self, Refusal> {
-        let from_source = tool.component.is_none() && tool.source_code.is_some();
+        let from_source = tool.tool_type == ToolType::Custom && tool.component.is_none();
         let touches_code = body.source_code.is_some()
             || body.json_schema.is_some()
             || body.args_json_schema.is_some()
             || body.source_type.is_some()
             || body.pip_requirements.is_some();
         if touches_code && !from_source {
+            let reason = if tool.component.is_some() {
+                "does not come from source; push a new version of its component instead"
+            } else {
+                "comes with the server, which alone knows its source and schema; save one of another name instead"
+            };
             return Err(Refusal::bad_request(format!(
-                "INVALID_ARGUMENT: the tool '{}' does not come from source; push a new version of its component instead",
+                "INVALID_ARGUMENT: the tool '{}' {reason}",
                 tool.name
             )));
         }

@@ -1,12 +1,12 @@
 """The description of a tool: its name, what its docstring says, and the schema of its arguments."""
 
 import ast
-import json
 
 from componentize_py_types import Err, Ok
 from wit_world.exports.source_runtime import Description, Parameter
 
 from .. import source as sources
+from ..results import clean, to_json
 from .annotations import Unsupported, annotation_schema, is_optional
 from .classes import Classes
 from .docstrings import Docstring, parse as parse_docstring
@@ -30,7 +30,7 @@ def describe(source):
         name, function, raw = node.name, node, ast.get_docstring(node)
     parsed = parse_docstring(raw) if raw else Docstring()
     try:
-        schema = Ok(json.dumps(_schema(function, name, raw, parsed, Classes(tree))))
+        schema = Ok(to_json(_schema(function, name, raw, parsed, Classes(tree))))
     except SourceFault as fault:
         schema = Err(fault.as_wit())
     except RecursionError:
@@ -38,7 +38,7 @@ def describe(source):
     arguments = _arguments(function)
     return Description(
         name,
-        parsed.text,
+        clean(parsed.text),
         schema,
         [Parameter(argument.arg, _fails_without(argument, default))
          for argument, default in arguments],

@@ -2,6 +2,8 @@
 
 from wit_world.exports.source_runtime import Fault
 
+from ..results import clean
+
 
 class SourceFault(Exception):
     """Source that can't be used, or a schema that can't be derived from it."""
@@ -14,7 +16,7 @@ class SourceFault(Exception):
 
     def as_wit(self):
         """The record `fault`."""
-        return Fault(self.message, self.line, self.parameter)
+        return Fault(clean(self.message), self.line, self.parameter)
 
 
 def type_error(text, node, parameter):

@@ -1,11 +1,12 @@
 #!/bin/sh
-# Installs the clients of this folder below the given folder, each pinned, once: python-1.12.0 and
-# python-1.12.1 are virtual environments, node is a folder with node_modules. An argument says which:
+# Installs one of the clients that this folder pins, with what it depends on:
 #
-#   packages.sh FOLDER python-1.12.0
+#   packages.sh FOLDER python-1.12.0    a virtual environment in FOLDER/python-1.12.0
+#   packages.sh FOLDER python-1.12.1
+#   packages.sh FOLDER node             node_modules in FOLDER/node
 #
-# Its path is all that goes to standard output. Nothing happens where it was made from the same
-# inputs already.
+# The path of what was made is all that goes to standard output. Nothing happens where it was made
+# from the same inputs already.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -16,14 +17,17 @@ python=${PYTHON:-python3}
 case "$2" in
     python-*)
         requirements="requirements-${2#python-}.txt"
+        # Gone where the Python that it was made with is gone.
+        proof="$target/bin/python"
         inputs=$(cd "$here" && sha256sum packages.sh "$requirements") ;;
     node)
+        proof="$target/node_modules"
         inputs=$(cd "$here" && sha256sum packages.sh package.json package-lock.json) ;;
     *)
         echo "packages.sh knows python-1.12.0, python-1.12.1 and node, not $2" >&2
         exit 2 ;;
 esac
-if [ -d "$target" ] && [ "$(cat "$made_from" 2>/dev/null)" = "$inputs" ]; then
+if [ -e "$proof" ] && [ "$(cat "$made_from" 2>/dev/null)" = "$inputs" ]; then
     echo "$target"
     exit 0
 fi

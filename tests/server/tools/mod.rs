@@ -21,8 +21,8 @@ use crate::support::{Answer, TestServer};
 /// An id that no tool has.
 const NOBODY: &str = "tool-00000000-0000-4000-8000-000000000000";
 
-/// Python with the docstring that a schema needs: `python("f(a: int)", "return a")`. Parameters
-/// are described where the docstring's convention has them.
+/// Python with the docstring that a schema needs, in which every parameter is described:
+/// `python("f(a: int)", "return a")`.
 fn python(signature: &str, body: &str) -> String {
     let (_, parameters) = signature.split_once('(').unwrap();
     let names = parameters

@@ -43,17 +43,10 @@ async fn installed(packages: &str) -> Option<PathBuf> {
     }
 }
 
-/// Runs a script against a server of its own.
-async fn passes(mut script: Command) {
-    // An error says that another test was first.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let folder = tempfile::tempdir().unwrap();
-    let mut config = Config::new(folder.path());
-    config.listen.set_port(0);
-    config.sandbox.slots = 2;
-    let server = Server::start(config).await.unwrap();
-    script.env("BULKHEAD_URL", server.url());
-    // What the clients would read of this machine's own, and what would stand in the source tree.
+/// Runs a script against the server at `url`; what it said where it failed.
+async fn run(mut script: Command, url: &str) -> Result<(), String> {
+    script.env("BULKHEAD_URL", url);
+    // What the clients would read of this machine's own.
     for variable in [
         "LETTA_API_KEY",
         "LETTA_BASE_URL",
@@ -64,49 +57,53 @@ async fn passes(mut script: Command) {
     ] {
         script.env_remove(variable);
     }
-    let ended = script
-        .env("PYTHONDONTWRITEBYTECODE", "1")
-        .kill_on_drop(true)
-        .output()
-        .await
-        .unwrap();
-    let said = format!(
-        "{}{}",
-        String::from_utf8_lossy(&ended.stdout),
-        String::from_utf8_lossy(&ended.stderr)
-    );
-    assert!(ended.status.success(), "{said}");
+    let ended = script.env("PYTHONDONTWRITEBYTECODE", "1").output();
+    let ended = ended.await.map_err(|error| error.to_string())?;
+    if ended.status.success() {
+        return Ok(());
+    }
+    let said = [ended.stdout, ended.stderr].concat();
+    Err(String::from_utf8_lossy(&said).into_owned())
+}
+
+/// The scripts whose clients can be installed here, by what they are called.
+async fn installed_scripts() -> Vec<(String, Command)> {
+    let mut found = Vec::new();
+    for release in ["1.12.0", "1.12.1"] {
+        let client = format!("python-{release}");
+        if let Some(environment) = installed(&client).await {
+            let script = format!("release_{}.py", release.replace('.', "_"));
+            let mut python = Command::new(environment.join("bin/python"));
+            python.arg(scripts().join(script));
+            found.push((client, python));
+        }
+    }
+    if let Some(packages) = installed("node").await {
+        let mut node = Command::new("node");
+        node.arg(scripts().join("release.mjs"))
+            .env("NODE_FOLDER", packages);
+        found.push(("node".to_owned(), node));
+    }
+    found
+}
+
+/// One after the other on one server, which compiles the runtimes of languages once.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_api_s_own_clients_make_list_change_run_and_delete_tools() {
+    // An error says that another test was first.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let scripts = installed_scripts().await;
+    let folder = tempfile::tempdir().unwrap();
+    let mut config = Config::new(folder.path());
+    config.listen.set_port(0);
+    config.sandbox.slots = 2;
+    let server = Server::start(config).await.unwrap();
+    let mut failed = Vec::new();
+    for (client, script) in scripts {
+        if let Err(said) = run(script, &server.url()).await {
+            failed.push(format!("{client}: {said}"));
+        }
+    }
     server.shutdown().await.unwrap();
-}
-
-/// Runs a script of the Python client of this release.
-async fn python_passes(release: &str) {
-    let Some(environment) = installed(&format!("python-{release}")).await else {
-        return;
-    };
-    let script = scripts().join(format!("release_{}.py", release.replace('.', "_")));
-    let mut python = Command::new(environment.join("bin/python"));
-    python.arg(script);
-    passes(python).await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_python_client_that_makes_tools_of_functions_works() {
-    python_passes("1.12.0").await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_python_client_that_sends_source_works() {
-    python_passes("1.12.1").await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_typescript_client_works() {
-    let Some(packages) = installed("node").await else {
-        return;
-    };
-    let mut node = Command::new("node");
-    node.arg(scripts().join("release.mjs"))
-        .env("NODE_FOLDER", packages);
-    passes(node).await;
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
 }

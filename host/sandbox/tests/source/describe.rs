@@ -153,6 +153,18 @@ async fn describing_runs_nothing() {
 }
 
 #[tokio::test]
+async fn text_that_utf_8_can_not_hold_is_described() {
+    if !has_python() {
+        return;
+    }
+    let text = "def t(a: Literal['\\udfff']):\n    '''T \\ud800.\n\n    Args:\n        a: An \\ud800.\n    '''\n";
+    let description = Tool::python(text).describe().await.unwrap();
+    assert_eq!(description.description, "T ?.");
+    let schema = description.schema.unwrap();
+    assert_eq!(schema["properties"]["a"]["description"], "An ?.");
+}
+
+#[tokio::test]
 async fn source_that_is_hard_to_parse_is_a_fault_or_an_answer() {
     let deep = |open: &str, close: &str| format!("{}{}", open.repeat(50_000), close.repeat(50_000));
     let mut tools = vec![

@@ -42,8 +42,11 @@ async fn what_was_printed_before_the_host_ended_the_call_is_in_the_log() {
     assert_eq!(lines(&report, LogLevel::Stdout), ["begun"]);
 }
 
-/// Remembers events and when they came.
-fn remembering() -> (EventSink, Arc<Mutex<Vec<(Instant, Event)>>>) {
+/// Events and when they came.
+type Seen = Arc<Mutex<Vec<(Instant, Event)>>>;
+
+/// Remembers events.
+fn remembering() -> (EventSink, Seen) {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let sink = Arc::clone(&seen);
     let sink: EventSink = Arc::new(move |event| sink.lock().unwrap().push((Instant::now(), event)));

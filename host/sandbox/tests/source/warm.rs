@@ -148,8 +148,9 @@ async fn nothing_of_a_javascript_call_is_seen_by_the_next() {
 
 #[tokio::test]
 async fn chance_differs_between_calls() {
-    let mut tools: Vec<(fn(&str) -> Tool, &str)> = vec![(
-        Tool::javascript as fn(&str) -> Tool,
+    type Make = fn(&str) -> Tool;
+    let mut tools: Vec<(Make, &str)> = vec![(
+        Tool::javascript as Make,
         "function t() { return [Math.random(), crypto.randomUUID(), String(crypto.getRandomValues(new Uint8Array(8)))] }",
     )];
     if has_python() {

@@ -12,8 +12,8 @@ pub(crate) const NAME: &str = "run_code";
 
 /// Puts it into the list of tools unless it is there.
 pub(crate) async fn list(store: &Store) -> Result<(), StoreError> {
-    let listed = store.tool_by_name(NAME).await?;
-    if listed.is_some_and(|tool| tool.tool_type == ToolType::LettaBuiltin) {
+    // Also where a person saved a tool of this name before there was a built-in one.
+    if store.tool_by_name(NAME).await?.is_some() {
         return Ok(());
     }
     let description = "Run code in a sandbox. Supports Python, JavaScript and TypeScript. Nothing of one run is there in the next. Tools that are granted to it are functions in scope.";

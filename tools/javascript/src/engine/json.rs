@@ -12,7 +12,7 @@ use boa_engine::{
 use super::{error::headline, object_keys};
 
 /// Values within values. Deeper ones are a mistake, and the stack ends somewhere.
-const MAX_DEPTH: usize = 200;
+const MAX_DEPTH: usize = 100;
 
 /// A value as JSON; none for what JSON has no word for (`undefined`, a function, a symbol).
 pub(crate) fn to_json(value: &JsValue, context: &mut Context) -> JsResult<Option<String>> {

@@ -293,7 +293,10 @@ impl Change {
             let schema = schema
                 .cloned()
                 .unwrap_or_else(|| json!({ "name": tool.name }));
-            let function = app.check_source(language, text, &schema).await?;
+            // Source may come first and the schema that goes with it in the next request.
+            let named = json!({ "name": schema["name"] });
+            let checked = json_schema.as_ref().unwrap_or(&named);
+            let function = app.check_source(language, text, checked).await?;
             if body.source_code.is_some() && json_schema.is_none() && function != tool.name {
                 return Err(Refusal::bad_request(format!(
                     "Tool name '{function}' does not match the name in the JSON schema '{}' or in the source code `{text}`",
@@ -376,6 +379,12 @@ pub(crate) async fn delete(
             "INVALID_ARGUMENT: the tool '{}' comes with the component {name}; delete that with DELETE /v1/components/{name}",
             tool.name,
             name = component.component
+        )));
+    }
+    if tool.tool_type != ToolType::Custom {
+        return Err(Refusal::bad_request(format!(
+            "INVALID_ARGUMENT: the tool '{}' comes with the server and can't be deleted",
+            tool.name
         )));
     }
     let deleted = unbroken_contract(async move {

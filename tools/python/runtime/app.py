@@ -38,4 +38,4 @@ class SourceRuntime:
 
 # A first use fills caches (of `ast`, `inspect`, `json`, the compiler) that calls then find warm.
 snapshot.rehearse(SourceRuntime(), source_runtime)
-snapshot.seal()
+snapshot.seal(SourceRuntime(), source_runtime)

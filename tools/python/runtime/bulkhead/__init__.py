@@ -16,4 +16,5 @@
 | `hashing`, `zones` | parts of the standard library that need something else here |
 | `signature` | the parameters of a function, read cheaply |
 | `stdlib`, `snapshot` | what is imported and done before the snapshot |
+| `heap`, `census` | what makes calls write to few pages of the snapshot |
 """

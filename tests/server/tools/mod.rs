@@ -2,9 +2,10 @@
 //!
 //! - [`save`], [`list`], [`update`]: what is stored, on both databases.
 //! - [`schema`]: what a model would be offered. [`bad_input`]: what is refused, in which words.
-//! - [`run`]: calls without saving. [`grants`]: what they may reach. [`packages`]: what they import.
+//! - [`code`]: scripts. [`run`]: calls without saving. [`grants`]: what they may reach. [`packages`]: what they import.
 
 mod bad_input;
+mod code;
 mod grants;
 mod list;
 mod packages;

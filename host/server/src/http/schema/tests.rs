@@ -98,7 +98,7 @@ fn every_shape_is_what_serde_writes() {
     });
     let receipt = json!({
         "id": format!("receipt-{id}"), "call_id": format!("call-{id}"), "idempotency_key": "k",
-        "digest": digest, "tool": "t", "agent_id": "a", "input_hash": digest, "grant_hash": digest,
+        "digest": digest, "source": digest, "tool": "t", "agent_id": "a", "input_hash": digest, "grant_hash": digest,
         "output_hash": digest, "outcome": "ok", "detail": "d", "fuel": { "instantiate": 1, "call": 2 },
         "peak_memory_bytes": 1, "wall_us": 1, "queue_us": 1, "started_at": "2026-01-31T12:00:00Z",
         "host_calls": [host_call], "host_calls_omitted": 0,

@@ -168,8 +168,9 @@ async fn a_result_that_contains_itself_is_no_trap() {
 
 #[tokio::test]
 async fn nesting_is_bounded_with_a_clear_text() {
-    let mut tools: Vec<(fn(&str) -> Tool, &str)> = vec![(
-        Tool::javascript as fn(&str) -> Tool,
+    type Make = fn(&str) -> Tool;
+    let mut tools: Vec<(Make, &str)> = vec![(
+        Tool::javascript as Make,
         "function t(n) { let a = 1; for (; n > 0; n--) a = [a]; return a }",
     )];
     if has_python() {

@@ -1,5 +1,7 @@
 //! The testkit, as a tool's author uses it, on a component that uses every interface.
 
+mod built_in;
+
 use bulkhead_testkit::{Event, Outcome, Testkit, expect_outcome, json, text};
 
 fn friendly() -> &'static [u8] {

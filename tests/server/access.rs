@@ -116,13 +116,7 @@ async fn a_page_of_another_origin_is_refused() {
 #[tokio::test]
 async fn unknown_routes_and_methods_are_told_apart() {
     let server = TestServer::start().await;
-    for path in [
-        "/",
-        "/v1",
-        "/v1/agents",
-        "/v1/components/a/b",
-        "/v1/components/a/tools/b",
-    ] {
+    for path in ["/", "/v1", "/v1/components/a/b", "/v1/components/a/tools/b"] {
         assert_eq!(
             server.get(path).await.refusal(),
             (404, "no_such_route"),
@@ -131,7 +125,6 @@ async fn unknown_routes_and_methods_are_told_apart() {
     }
     for (method, path) in [
         (Method::PUT, "/v1/components"),
-        (Method::DELETE, "/v1/health/"),
         (Method::POST, "/openapi.json"),
         (Method::GET, "/v1/components/a/tools/b/call"),
         (Method::PATCH, "/v1/grants"),
@@ -139,6 +132,18 @@ async fn unknown_routes_and_methods_are_told_apart() {
         let answer = Answer::read(server.request(method, path).send().await.unwrap()).await;
         assert_eq!(answer.refusal(), (405, "method_not_allowed"), "{path}");
         assert!(answer.headers.contains_key("allow"), "{answer:?}");
+    }
+    // Clients of the V1 API know its words.
+    for (method, path, status, detail) in [
+        (Method::GET, "/v1/nothing", 404, "Not Found"),
+        (Method::GET, "/v1/componentsx", 404, "Not Found"),
+        (Method::GET, "/v1/sandbox-config/a/b/c", 404, "Not Found"),
+        (Method::DELETE, "/v1/health/", 405, "Method Not Allowed"),
+        (Method::PATCH, "/v1/tools/", 405, "Method Not Allowed"),
+    ] {
+        let answer = Answer::read(server.request(method, path).send().await.unwrap()).await;
+        assert_eq!(answer.status, status, "{path}");
+        assert_eq!(answer.body, json!({ "detail": detail }), "{path}");
     }
 }
 

@@ -102,6 +102,27 @@ async fn a_credential_that_may_be_revealed_is_revealed_to_its_tool_only_with_tha
 }
 
 #[tokio::test]
+async fn a_credential_that_a_tool_may_read_is_kept_out_of_its_durable_state() {
+    let server = TestServer::start().await.with_hostile().await;
+    server.post("/v1/credentials", &body("example")).await;
+    let capabilities = json!({ "state": true, "reveal": ["example"] });
+    server
+        .grant(json!({ "component": "hostile", "capabilities": capabilities }))
+        .await;
+    for in_key in [false, true] {
+        let input = json!({ "name": "example", "in_key": in_key });
+        let hoarded = server.call("hostile/hoard", input).await;
+        assert_eq!(hoarded.outcome(), "denied", "{hoarded:?}");
+        let denials = &hoarded.body["receipt"]["denials"];
+        assert_eq!(denials[0]["interface"], "state", "{hoarded:?}");
+        assert!(!hoarded.text.contains(SECRET), "{hoarded:?}");
+    }
+    let kept = server.call("hostile/hoarded", json!({})).await;
+    assert_eq!(kept.outcome(), "ok", "{kept:?}");
+    assert_eq!(kept.body["output"]["content"], json!([]), "{kept:?}");
+}
+
+#[tokio::test]
 async fn a_credential_of_the_same_name_is_replaced() {
     let server = TestServer::start().await;
     server.post("/v1/credentials", &body("example")).await;

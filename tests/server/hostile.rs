@@ -182,6 +182,8 @@ async fn a_component_that_no_compiler_makes_ends_with_its_outcome() {
             "f",
             "limit_exceeded",
         ),
+        (28, "text", text::BROKEN_ABI.to_owned(), "bad_utf8", "trap"),
+        (28, "far", text::BROKEN_ABI.to_owned(), "far_text", "trap"),
     ] {
         let pushed = server.push(name, wat(&text)).await;
         assert_eq!(pushed.status, 201, "{pushed:?}");
@@ -234,6 +236,27 @@ async fn a_component_that_harms_when_it_is_pushed_is_refused_by_type() {
         assert_eq!(harm.refusal(), (422, code), "{number}: {harm:?}");
         assert_eq!(server.get("/v1/components/harm").await.status, 404);
     }
+}
+
+#[tokio::test]
+async fn a_component_that_describes_itself_otherwise_after_a_restart_runs_no_more() {
+    let mut server = TestServer::start().await.with_friendly().await;
+    for (name, mode) in [("honest", "honest"), ("changing", "clock")] {
+        let pushed = server.push(name, misdescribe(mode)).await;
+        assert_eq!(pushed.status, 201, "{pushed:?}");
+        let called = server.call(&format!("{name}/nothing"), json!({})).await;
+        assert_eq!(called.outcome(), "ok", "{called:?}");
+    }
+    let before = server.get("/v1/components/changing").await.body;
+    server.restart().await;
+    let called = server.call("honest/nothing", json!({})).await;
+    assert_eq!(called.outcome(), "ok", "{called:?}");
+    let called = server
+        .survives(server.call("changing/nothing", json!({})))
+        .await;
+    assert_eq!(called.refusal(), (422, "invalid_component"), "{called:?}");
+    // What a person saw is what stands there.
+    assert_eq!(server.get("/v1/components/changing").await.body, before);
 }
 
 /// Hostile guest 9.

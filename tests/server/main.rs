@@ -7,6 +7,7 @@
 )]
 
 mod access;
+mod agents;
 mod bad_input;
 mod calls;
 mod components;

@@ -60,7 +60,14 @@ mod tests {
 
     #[test]
     fn every_built_in_tool_is_a_component() {
-        for expected in ["demo", "fetch_webpage", "web_search"] {
+        for expected in [
+            "demo",
+            "fetch_webpage",
+            "memory",
+            "messages",
+            "recall",
+            "web_search",
+        ] {
             assert!(
                 super::ALL.iter().any(|(name, _)| *name == expected),
                 "{expected}"
@@ -92,6 +99,37 @@ mod tests {
             "wishes": { "http": ["https://*", "http://*"] }
         });
         assert_eq!(wishes(super::DEMO), [expected]);
+    }
+
+    #[test]
+    fn what_agents_have_by_default_reaches_their_own_memory_and_no_further() {
+        let any_block = serde_json::json!({ "memory": { "labels": ["*"], "write": true } });
+        let own_block = serde_json::json!({ "memory": { "labels": ["human"], "write": true } });
+        let recall = serde_json::json!({ "recall": true });
+        let agents = serde_json::json!({ "agents": ["*"] });
+        for (component, allowed) in [
+            (super::MEMORY, vec![&any_block, &own_block]),
+            (super::RECALL, vec![&recall]),
+            (super::MESSAGES, vec![&agents]),
+        ] {
+            let wishes = wishes(component);
+            assert!(!wishes.is_empty());
+            for line in wishes {
+                assert!(allowed.contains(&&line["wishes"]), "{line}");
+            }
+            for absent in [
+                "wasi:sockets",
+                "wasi:filesystem",
+                "wasi:http",
+                "bulkhead:tool/http",
+            ] {
+                let imports = imports(component);
+                assert!(
+                    !imports.iter().any(|name| name.starts_with(absent)),
+                    "{absent}: {imports:?}"
+                );
+            }
+        }
     }
 
     #[test]

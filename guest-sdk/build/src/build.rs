@@ -54,7 +54,7 @@ impl Build {
         let output = self
             .command(&manifest, folder)
             .output()
-            .map_err(target::start(environment::program()))?;
+            .map_err(target::start(environment::program(folder)))?;
         if !output.status.success() {
             return Err(BuildError::Failed { what: self.what() });
         }
@@ -76,8 +76,8 @@ impl Build {
     }
 
     fn command(&self, manifest: &Path, folder: &Path) -> std::process::Command {
-        let mut command = environment::cargo();
-        command.current_dir(folder).stderr(Stdio::inherit());
+        let mut command = environment::cargo(folder);
+        command.stderr(Stdio::inherit());
         command.args([
             "build",
             "--lib",

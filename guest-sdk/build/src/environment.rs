@@ -7,6 +7,8 @@ use std::{
     process::Command,
 };
 
+use crate::toolchain;
+
 /// What an outer cargo, clippy, a coverage tool or a person's shell sets for the host's build.
 const FOR_THE_HOST: &[&str] = &[
     "CARGO_ENCODED_RUSTFLAGS",
@@ -41,21 +43,23 @@ const FOR_THE_HOST_PREFIXES: &[&str] = &[
     "DEP_",
 ];
 
-/// The cargo that runs this build, or the one on the path, without the host's flags. What finds
-/// registries, proxies and toolchains stays, and so does the jobserver: inner and outer build
-/// share the processors.
-pub(crate) fn cargo() -> Command {
-    let mut command = Command::new(program());
+/// The cargo for the guests in `folder`: the one that runs this build, that of their own toolchain
+/// where they pin another, or the one on the path; without the host's flags. What finds registries
+/// and proxies stays, and so does the jobserver: inner and outer build share the processors.
+pub(crate) fn cargo(folder: &Path) -> Command {
+    let mut command = Command::new(program(folder));
     for (name, _) in env::vars_os() {
         if is_for_the_host(&name) {
             command.env_remove(&name);
         }
     }
+    toolchain::choose(&mut command, folder);
+    command.current_dir(folder);
     command
 }
 
-pub(crate) fn program() -> OsString {
-    env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
+pub(crate) fn program(folder: &Path) -> OsString {
+    toolchain::program("CARGO", "cargo", folder)
 }
 
 fn is_for_the_host(name: &OsString) -> bool {

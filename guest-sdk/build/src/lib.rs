@@ -2,7 +2,8 @@
 //!
 //! Guests are built by a `cargo` of their own with a target directory of their own: cargo holds
 //! a lock on the directory that it builds in, and the flags of the host's build (`RUSTFLAGS`,
-//! clippy's wrapper …) mean nothing to a guest.
+//! clippy's wrapper …) mean nothing to a guest, and neither does its toolchain where the guest's
+//! workspace pins one.
 //!
 //! - [`Build`]: one run of cargo, and the components that came out ([`Artifact`]).
 //! - [`mod@embed`]: every guest of a folder, as constants for `include!`; what a build script needs.
@@ -18,6 +19,7 @@ mod reproducible;
 #[cfg(test)]
 mod scratch;
 pub mod target;
+mod toolchain;
 
 pub use build::{Artifact, Build};
 pub use embed::embed;

@@ -1,13 +1,12 @@
 //! The compiler's target for components.
 
 use std::{
-    env,
     ffi::OsString,
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
 
-use crate::BuildError;
+use crate::{BuildError, toolchain};
 
 /// The target that makes components.
 pub const TRIPLE: &str = "wasm32-wasip2";
@@ -23,12 +22,13 @@ pub fn ensure(folder: &Path) -> Result<(), BuildError> {
 
 /// Whether the compiler used in `folder` has the target.
 pub fn installed(folder: &Path) -> Result<bool, BuildError> {
-    let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let rustc = toolchain::program("RUSTC", "rustc", folder);
     let mut command = Command::new(&rustc);
     command
         .args(["--print", "sysroot"])
         .current_dir(folder)
         .stderr(Stdio::inherit());
+    toolchain::choose(&mut command, folder);
     let output = command.output().map_err(start(rustc))?;
     let sysroot = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
     Ok(sysroot
@@ -42,6 +42,7 @@ pub fn installed(folder: &Path) -> Result<bool, BuildError> {
 fn add(folder: &Path) -> bool {
     let mut command = Command::new("rustup");
     command.args(["target", "add", TRIPLE]).current_dir(folder);
+    toolchain::choose(&mut command, folder);
     // A build script's stdout belongs to cargo.
     command.stdout(Stdio::null());
     command.status().is_ok_and(|status| status.success())

@@ -26,6 +26,16 @@ impl<K: Kind> Id<K> {
     pub fn random() -> Self {
         Self(Uuid::new_v4(), PhantomData)
     }
+
+    /// The UUID behind the prefix.
+    pub fn uuid(self) -> Uuid {
+        self.0
+    }
+
+    /// The identifier of this UUID.
+    pub fn from_uuid(uuid: Uuid) -> Self {
+        Self(uuid, PhantomData)
+    }
 }
 
 impl<K> Clone for Id<K> {
@@ -40,6 +50,16 @@ impl<K> PartialEq for Id<K> {
     }
 }
 impl<K> Eq for Id<K> {}
+impl<K> PartialOrd for Id<K> {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl<K> Ord for Id<K> {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.cmp(&other.0)
+    }
+}
 impl<K> std::hash::Hash for Id<K> {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
         self.0.hash(state);
@@ -103,6 +123,32 @@ kinds! {
     GrantKind = "grant", GrantId;
     /// A named secret that the host adds on the way out.
     CredentialKind = "credential", CredentialId;
+    /// An agent.
+    AgentKind = "agent", AgentId;
+    /// A memory block.
+    BlockKind = "block", BlockId;
+    /// A stored message.
+    MessageKind = "message", MessageId;
+    /// What one request to an agent does.
+    RunKind = "run", RunId;
+    /// One call of a model.
+    StepKind = "step", StepId;
+    /// A thread of messages of an agent beside its default one.
+    ConversationKind = "conv", ConversationId;
+    /// A person or organisation that agents and blocks belong to.
+    IdentityKind = "identity", IdentityId;
+    /// A model provider that was configured through the API.
+    ProviderKind = "provider", ProviderId;
+    /// A collection of passages.
+    ArchiveKind = "archive", ArchiveId;
+    /// A text of an archive.
+    PassageKind = "passage", PassageId;
+    /// A secret of an agent.
+    AgentSecretKind = "agent-env", AgentSecretId;
+    /// What a provider was sent and answered in one step.
+    TraceKind = "provider_trace", TraceId;
+    /// Agents that work together.
+    GroupKind = "group", GroupId;
 }
 
 #[cfg(test)]

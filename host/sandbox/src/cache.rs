@@ -147,6 +147,13 @@ impl Cache {
         component
     }
 
+    /// Whether an artifact of this component for this engine is there. It is checked when it is
+    /// loaded, not here.
+    pub(crate) fn has(&self, digest: &Digest) -> bool {
+        let place = self.place.as_ref();
+        place.is_some_and(|place| place.path(digest).is_file())
+    }
+
     /// Keeps the compiled component. A full disk costs the cache, not the component.
     pub(crate) fn store(&self, digest: &Digest, component: &Component) {
         let Some(place) = &self.place else { return };
@@ -312,7 +319,9 @@ mod tests {
         let cache = place(folder.path(), &engine, 1, 1 << 30);
         let digest = Digest::of(b"a");
         assert!(cache.load(&engine, &digest).is_none());
+        assert!(!cache.has(&digest));
         cache.store(&digest, &compiled(&engine));
+        assert!(cache.has(&digest));
         assert!(cache.load(&engine, &digest).is_some());
         assert_eq!(cache.counts(), (1, 1));
 

@@ -5,6 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use bulkhead_domain::Digest;
 use bulkhead_egress::Egress;
 
 use crate::{
@@ -49,6 +50,13 @@ impl Sandbox {
         bytes: impl Into<Arc<[u8]>>,
     ) -> Result<Runtime, InstallError> {
         install::install_runtime(Arc::clone(&self.0), bytes.into()).await
+    }
+
+    /// Whether installing these bytes finds them compiled in the cache, so that it takes milliseconds.
+    /// An artifact that turns out to be damaged is compiled again all the same. Hashes the bytes and
+    /// asks the disk, on the caller's thread.
+    pub fn is_compiled(&self, bytes: &[u8]) -> bool {
+        self.0.cache.has(&Digest::of(bytes))
     }
 
     /// What can be read in source without running it: parsed in the sandbox, without any

@@ -2,10 +2,13 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use bulkhead_agent::Engine;
+use bulkhead_egress::Egress;
 use bulkhead_sandbox::{Sandbox, services::StateService};
 use bulkhead_store::{ReceiptWriter, Store};
 
 use crate::{
+    agents::models::AllModels,
     calls::Calls,
     http::auth::Access,
     metrics::Metrics,
@@ -28,5 +31,11 @@ pub(crate) struct App {
     pub(crate) state: Arc<dyn StateService>,
     /// Variables for tools that are granted them.
     pub(crate) env: Arc<BTreeMap<String, String>>,
+    /// Which models agents can ask.
+    pub(crate) models: Arc<AllModels>,
+    /// Runs agents.
+    pub(crate) engine: Engine,
+    /// The way out for what the server itself fetches for clients.
+    pub(crate) egress: Egress,
     pub(crate) ids: crate::http::observe::RequestIds,
 }

@@ -9,8 +9,11 @@ use std::{
 };
 
 use bulkhead_domain::Receipt;
-use bulkhead_policy::Limits;
-use bulkhead_sandbox::{Authority, Call, EventSink, Lineage, Report, Services};
+use bulkhead_policy::{Capabilities, Limits};
+use bulkhead_sandbox::{
+    Authority, Call, EventSink, Lineage, Report, Services,
+    services::{AgentsService, MemoryService, RecallService},
+};
 use futures::{FutureExt as _, future::BoxFuture};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -43,6 +46,31 @@ pub(crate) struct CallRequest {
     pub(crate) cancel: CancellationToken,
     /// What it inherits from the call that made it.
     pub(crate) lineage: Lineage,
+    pub(crate) behalf: Behalf,
+}
+
+/// What a call that is made by an agent reaches of it, and who stores its receipt. The default is
+/// a call that no agent makes.
+#[derive(Clone, Default)]
+pub(crate) struct Behalf {
+    /// Behind the interface `memory`.
+    pub(crate) memory: Option<Arc<dyn MemoryService>>,
+    /// Behind the interface `recall`.
+    pub(crate) recall: Option<Arc<dyn RecallService>>,
+    /// Behind the interface `agents`.
+    pub(crate) agents: Option<Arc<dyn AgentsService>>,
+    /// Whether whoever makes the call stores its receipt, with the step that it belongs to.
+    pub(crate) keeps_receipt: bool,
+}
+
+impl Behalf {
+    /// The same for the calls that this one makes: their receipts are nobody else's to store.
+    fn of_peers(&self) -> Self {
+        Self {
+            keeps_receipt: false,
+            ..self.clone()
+        }
+    }
 }
 
 impl Calls {
@@ -93,7 +121,14 @@ impl App {
     pub(crate) fn call(self: &Arc<Self>, plan: &Plan, request: CallRequest) -> Running<Report> {
         let cancel = request.cancel.clone();
         let component = plan.component.clone();
-        let services = self.services(plan, &request);
+        let capabilities = request.authority.capabilities();
+        let services = self.services(
+            capabilities,
+            &plan.name,
+            request.agent_id.as_deref(),
+            &request.behalf,
+        );
+        let keeps_receipt = request.behalf.keeps_receipt;
         let call = Call {
             tool: plan.tool.clone(),
             input: request.input,
@@ -111,15 +146,18 @@ impl App {
             cancel,
             async move { sandbox.call(&component, call).await },
             |report| &report.receipt,
+            keeps_receipt,
         )
     }
 
-    /// Runs a call to its end and hands over its receipt, whether or not anybody still waits.
+    /// Runs a call to its end and hands over its receipt, whether or not anybody still waits; with
+    /// `keeps_receipt`, whoever waits stores it.
     pub(crate) fn tracked<R: Send + 'static>(
         self: &Arc<Self>,
         cancel: CancellationToken,
         call: impl Future<Output = R> + Send + 'static,
         receipt: fn(&R) -> &Receipt,
+        keeps_receipt: bool,
     ) -> Running<R> {
         let app = Arc::clone(self);
         let tracked = self.calls.tracker.token();
@@ -134,7 +172,7 @@ impl App {
                 fuel = receipt.fuel.total(),
                 "a call ended"
             );
-            if let Err(error) = app.receipts.write(receipt.clone()).await {
+            if !keeps_receipt && let Err(error) = app.receipts.write(receipt.clone()).await {
                 tracing::error!(%error, receipt = %receipt.id, "a receipt was not stored");
             }
             drop(tracked);
@@ -146,22 +184,31 @@ impl App {
         }
     }
 
-    fn services(self: &Arc<Self>, plan: &Plan, request: &CallRequest) -> Services {
-        let capabilities = request.authority.capabilities();
-        let mut services = Services::default();
-        if capabilities.state {
-            services.state = Some(Arc::clone(&self.state));
-        }
-        if !capabilities.peers.is_empty() {
-            let peers = Peers {
+    /// What is behind the interfaces of a call that may do `capabilities`. `caller`: its component.
+    pub(crate) fn services(
+        self: &Arc<Self>,
+        capabilities: &Capabilities,
+        caller: &str,
+        agent_id: Option<&str>,
+        behalf: &Behalf,
+    ) -> Services {
+        let peers = || {
+            Arc::new(Peers {
                 app: Arc::clone(self),
-                caller: plan.name.clone(),
-                agent_id: request.agent_id.clone(),
-            };
-            services.peers = Some(Arc::new(peers));
+                caller: caller.to_owned(),
+                agent_id: agent_id.map(str::to_owned),
+                behalf: behalf.of_peers(),
+            }) as _
+        };
+        Services {
+            state: capabilities.state.then(|| Arc::clone(&self.state)),
+            memory: behalf.memory.clone(),
+            recall: behalf.recall.clone(),
+            agents: behalf.agents.clone(),
+            peers: (!capabilities.peers.is_empty()).then(peers),
+            env: Arc::clone(&self.env),
+            ..Services::default()
         }
-        services.env = Arc::clone(&self.env);
-        services
     }
 }
 

@@ -73,6 +73,9 @@ pub struct Config {
     pub log_format: LogFormat,
     /// Variables for tools that are granted them.
     pub env: BTreeMap<String, String>,
+    /// Variables that name providers of models, by the names that the vendors' own clients read:
+    /// `OPENAI_API_KEY`, `OPENAI_BASE_URL` …. [`Config::load`] takes those of the process.
+    pub provider_env: BTreeMap<String, String>,
 }
 
 /// The settings can't be used.
@@ -130,6 +133,7 @@ impl Config {
             log: "info".to_owned(),
             log_format: LogFormat::Text,
             env: BTreeMap::new(),
+            provider_env: BTreeMap::new(),
         }
     }
 
@@ -155,11 +159,18 @@ impl Config {
             },
         };
         let mut options = options.over(file);
-        options.env.extend(environment.filter_map(|(name, value)| {
-            let name = name.strip_prefix(TOOL_ENV_PREFIX)?;
-            (!name.is_empty()).then(|| (name.to_owned(), value))
-        }));
-        options.resolve()
+        let mut provider_env = BTreeMap::new();
+        for (name, value) in environment {
+            match name.strip_prefix(TOOL_ENV_PREFIX) {
+                Some("") => {}
+                Some(name) => drop(options.env.insert(name.to_owned(), value)),
+                None if names_provider(&name) => drop(provider_env.insert(name, value)),
+                None => {}
+            }
+        }
+        let mut config = options.resolve()?;
+        config.provider_env = provider_env;
+        Ok(config)
     }
 
     /// The database's URL.
@@ -183,9 +194,16 @@ impl Config {
     }
 }
 
+/// Whether a variable may name a provider of models. Which of them does, the models' own catalog
+/// knows.
+fn names_provider(variable: &str) -> bool {
+    const ENDS: [&str; 4] = ["_API_KEY", "_BASE_URL", "_API_BASE", "OLLAMA_HOST"];
+    ENDS.iter().any(|end| variable.ends_with(end))
+}
+
 impl fmt::Debug for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Token, key, database URL and tools' variables may be secrets.
+        // Token, key, database URL and variables may be secrets.
         f.debug_struct("Config")
             .field("listen", &self.listen)
             .field("data_dir", &self.data_dir)

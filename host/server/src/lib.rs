@@ -5,9 +5,13 @@
 //! - [`telemetry`]: the log.
 //! - [`cli`]: the program `bulkhead`.
 //! - `http`: the API, one file a resource. `registry`: what is installed and what it may do.
+//! - `agents`: what the agent loop gets of this server: models and tools.
 //! - `calls`: the one way by which tools run. `listener`: connections.
 //! - `data_dir`: the folder of a server. `retention`: how long receipts are kept.
+//! - `abandoned`: runs whose server died.
 
+mod abandoned;
+mod agents;
 mod app;
 mod calls;
 pub mod cli;

@@ -8,13 +8,16 @@ use std::{
     time::Duration,
 };
 
+use bulkhead_agent::Engine;
+use bulkhead_llm::catalog::Catalog;
 use bulkhead_sandbox::{CacheKey, CacheKeyError, Sandbox, SetupError};
 use bulkhead_store::{InstallationKey, KeyError, ReceiptWriter, Store, StoreError};
 use tokio::{net::TcpListener, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Config,
+    Config, abandoned,
+    agents::{models::AllModels, tools::SandboxTools},
     app::App,
     calls::Calls,
     data_dir,
@@ -68,6 +71,12 @@ pub enum StartError {
     /// The sandbox can't be set up.
     #[error("the sandbox cannot be set up")]
     Sandbox(#[from] SetupError),
+    /// A variable that names a provider of models can't be used.
+    #[error("a provider of models cannot be used")]
+    Provider(#[from] bulkhead_llm::catalog::SettingError),
+    /// The client of model providers can't be set up.
+    #[error("the client of model providers cannot be set up")]
+    ModelClient(#[from] bulkhead_llm::SetupError),
     /// The address can't be listened on.
     #[error("cannot listen on {addr}")]
     Listen {
@@ -200,7 +209,11 @@ async fn open(config: &Config) -> Result<Arc<App>, StartError> {
         &config.data_dir.join("cache.key"),
     )?);
     settings.cache_dir = Some(config.data_dir.join("cache"));
+    let client = bulkhead_llm::Client::new(bulkhead_llm::Settings::default())?;
+    let lookup = |name: &str| config.provider_env.get(name).cloned();
+    let catalog = Catalog::from_env(lookup, &client)?;
     let egress = bulkhead_egress::Egress::new(config.egress.clone()).map_err(SetupError::from)?;
+    let own_egress = egress.clone();
     // Both take milliseconds and neither needs the other.
     let sandbox = tokio::task::spawn_blocking(move || Sandbox::with_egress(settings, egress));
     let url = config.database();
@@ -215,6 +228,9 @@ async fn open(config: &Config) -> Result<Arc<App>, StartError> {
         }
         Err(panic) => std::panic::resume_unwind(panic.into_panic()),
     };
+    let models = AllModels::new(client, catalog, store.clone(), config.is_shared());
+    let models = Arc::new(models);
+    let engine = Engine::new(store.clone(), Arc::clone(&models) as _);
     let metrics = Arc::new(Metrics::new());
     let registry = Registry::new(
         sandbox.clone(),
@@ -222,7 +238,7 @@ async fn open(config: &Config) -> Result<Arc<App>, StartError> {
         Arc::clone(&metrics),
         config.is_shared(),
     );
-    Ok(Arc::new(App {
+    let app = Arc::new(App {
         access: Access::new(config.token.as_deref()),
         receipts: ReceiptWriter::start(store.clone()),
         state: Arc::new(StoredState(store.clone())),
@@ -231,11 +247,19 @@ async fn open(config: &Config) -> Result<Arc<App>, StartError> {
         runtimes: Runtimes::default(),
         packages: Packages::new(&config.data_dir),
         ids: RequestIds::new(),
+        egress: own_egress,
+        engine,
+        models,
         sandbox,
         store,
         registry,
         metrics,
-    }))
+    });
+    app.engine.set_tools(Arc::new(SandboxTools::of(&app)));
+    if !config.is_shared() {
+        abandoned::fail(&app.engine, bulkhead_domain::Timestamp::now()).await;
+    }
+    Ok(app)
 }
 
 /// The parts of the server's task.
@@ -253,6 +277,7 @@ impl Running {
         let router = http::router(Arc::clone(&self.app));
         let builtins = self.config.builtin_tools.then(|| {
             let (app, stop) = (Arc::clone(&self.app), self.stop.clone());
+            app.registry.expect_builtins();
             tokio::spawn(async move {
                 app.registry.list_builtins().await;
                 app.registry.push_builtins(stop).await;
@@ -264,12 +289,19 @@ impl Running {
             self.config.receipts_max,
             self.stop.clone(),
         ));
+        let watching = tokio::spawn(abandoned::watch(
+            self.app.engine.clone(),
+            self.config.is_shared(),
+            self.stop.clone(),
+        ));
         tokio::select! {
             () = self.connections.accept(listener, router) => {}
             () = self.stop.cancelled() => {}
         }
         self.connections.stop();
         tracing::info!("shutting down");
+        // Its runs store what they have before anything that they need is gone.
+        self.app.engine.finish().await;
         self.app.calls.finish(self.config.grace).await;
         self.connections.close().await;
         // What a last request has started meanwhile.
@@ -282,6 +314,9 @@ impl Running {
         }
         if let Err(error) = pruning.await {
             tracing::error!(%error, "deleting old receipts failed");
+        }
+        if let Err(error) = watching.await {
+            tracing::error!(%error, "watching over abandoned runs failed");
         }
         self.app.receipts.close().await;
         self.app.store.close().await;

@@ -20,6 +20,23 @@ pub enum StoreError {
         /// The version that is there, 0 where there is none.
         current: u64,
     },
+    /// The messages in context are not those that the caller had read: something else was
+    /// committed meanwhile. Read the thread again and decide anew.
+    #[error("the messages in the context of {thread} have changed meanwhile")]
+    ThreadChanged {
+        /// The agent's id, or the conversation's.
+        thread: String,
+    },
+    /// What can have only one of these has another one already.
+    #[error("{owner} already has the {what} {id}")]
+    AlreadyHas {
+        /// What has it.
+        owner: String,
+        /// The kind of thing.
+        what: &'static str,
+        /// The one that it has.
+        id: String,
+    },
     /// Another entry has this name; choose another one, or change that entry.
     #[error("there is already a {what} named {name}")]
     NameTaken {
@@ -27,6 +44,22 @@ pub enum StoreError {
         what: &'static str,
         /// The name that is taken.
         name: String,
+    },
+    /// The call names other entries that are not there; nothing was written.
+    #[error("there is no {what} {}", ids.join(", "))]
+    UnknownReferences {
+        /// The kind of thing.
+        what: &'static str,
+        /// Those that are not there, in the order in which they were named.
+        ids: Vec<String>,
+    },
+    /// The entry may not be changed in this way; nothing was written.
+    #[error("the {what} {id} is read-only")]
+    ReadOnly {
+        /// The kind of thing.
+        what: &'static str,
+        /// What was asked for.
+        id: String,
     },
     /// Something else needs the entry; nothing was deleted.
     #[error("the {what} is in use by {by}")]

@@ -29,10 +29,11 @@
 //! Postgres does as its server is set. SQLite runs in WAL mode with one connection that writes
 //! and a few that read, and syncs by what the commit is about. What a person did (components,
 //! grants and above all their revocation, credentials, tools) is synced before it is
-//! acknowledged, and survives a loss of power (`synchronous = FULL`). What calls do (tool state,
-//! receipts) survives a crash of this process at once, and a loss of power from the next sync on
-//! (`synchronous = NORMAL`): the last ones may be gone then, in order, and the database is
-//! whole.
+//! acknowledged, and survives a loss of power (`synchronous = FULL`); so are secrets of agents and
+//! every deletion of an agent, a block or an identity. What calls do (tool state, receipts) and
+//! what programs make by the hundred (agents, blocks, identities) survives a crash of this process
+//! at once, and a loss of power from the next sync on (`synchronous = NORMAL`): the last ones may
+//! be gone then, in order, and the database is whole.
 //!
 //! # Map
 //!
@@ -42,45 +43,77 @@
 //! - [`tool`], [`package_set`]: tools as clients know them, and what their requirements were
 //!   resolved to; [`sandbox_type`], [`sandbox_config`], [`sandbox_variable`]: what all tools of
 //!   one kind of sandbox are given.
+//! - [`agent`], [`block`], [`identity`]: agents with all that hangs on them; [`paging`]: pages of
+//!   their lists.
 //! - [`receipt_writer`]: many receipts in one commit, off the path of calls.
-//! - `sql`: drivers, transactions, migrations; `seal`: encryption; [`check`]: limits.
+//! - [`message`], [`conversation`], [`thread`]: what was said, and what of it a model sees;
+//!   [`run`], [`step`]: what agents did; the commit of a step ([`Store::commit_step`]).
+//! - [`archive`], [`passage`]: texts that agents look up; [`provider`]: providers of models.
+//! - `sql`: drivers, transactions, migrations; `seal`: encryption; [`check`]: limits; `fold`,
+//!   `search`: text as it is searched.
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
 
+pub mod agent;
+pub mod archive;
+pub mod block;
 pub mod check;
 pub mod component;
+pub mod conversation;
 pub mod credential;
 pub mod error;
+mod fold;
 pub mod grant;
+pub mod identity;
 pub mod key;
+pub mod message;
 pub mod package_set;
+pub mod paging;
+pub mod passage;
+pub mod provider;
 pub mod receipt;
 pub mod receipt_writer;
+pub mod run;
 pub mod sandbox_config;
 pub mod sandbox_type;
 pub mod sandbox_variable;
 mod seal;
+mod search;
 mod sql;
 pub mod state;
+pub mod step;
 pub mod store;
 #[doc(hidden)]
 pub mod testing;
+pub mod thread;
 pub mod tool;
 mod upserted;
 
+pub use agent::{AgentFilter, AgentOrder, AgentRelations, NewAgent, TagFilter};
+pub use archive::{ArchiveAgentsFilter, ArchiveFilter};
+pub use block::BlockFilter;
 pub use check::{PAGE_DEFAULT, PAGE_MAX};
 pub use component::{ComponentFilter, ComponentRecord, ComponentStatus, NewComponent, Standing};
+pub use conversation::{ConversationFilter, ConversationOrder};
 pub use credential::{Credential, CredentialSecret, NewCredential};
 pub use error::{Result, StoreError};
 pub use grant::{Grant, GrantFilter};
+pub use identity::{IdentityFilter, IdentityRelations};
 pub use key::{InstallationKey, KeyError};
+pub use message::{MessageFilter, MessageSearch, ThreadFilter};
 pub use package_set::{NewPackageSet, PackageSet, PackageSetFilter};
+pub use paging::Paging;
+pub use passage::{PassageFilter, PassageSearch};
+pub use provider::{NewProvider, ProviderChange, ProviderFilter, ProviderKeys, ProviderRecord};
 pub use receipt::ReceiptFilter;
 pub use receipt_writer::ReceiptWriter;
+pub use run::{RunFilter, RunMetrics, RunOrder, RunUpdate, ToolUsed};
 pub use sandbox_config::{NewSandboxConfig, SandboxConfig, SandboxConfigFilter};
 pub use sandbox_type::SandboxType;
 pub use sandbox_variable::{NewSandboxVariable, SandboxVariable};
 pub use sql::Options;
 pub use state::{StateEntry, StateNamespace};
+pub use step::{Committed, ContextChange, StepCommit, StepFilter, SystemContent};
 pub use store::Store;
+pub use thread::Disagreement;
 pub use tool::{ComponentTool, NewTool, ToolFilter, ToolRecord, ToolType};
 pub use upserted::Upserted;

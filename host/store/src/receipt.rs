@@ -4,7 +4,7 @@ use bulkhead_domain::{Digest, Outcome, Receipt, Timestamp, id::ReceiptId};
 
 use crate::{
     Result, Store, StoreError, check,
-    sql::{Durability, Row, Statement},
+    sql::{Durability, Row, Statement, Transaction},
 };
 
 /// Rows of one INSERT, largest first: few texts to prepare, few statements a batch. Every
@@ -149,6 +149,15 @@ impl Store {
     }
 }
 
+/// Stores a receipt as a part of something larger. One that is already stored is left as it is.
+pub(crate) async fn insert_receipt(
+    transaction: &mut Transaction,
+    receipt: &Receipt,
+) -> Result<()> {
+    let insert = insert(std::iter::once(prepare(receipt)?));
+    transaction.execute(insert).await.map(drop)
+}
+
 fn prepare(receipt: &Receipt) -> Result<Prepared> {
     Ok(Prepared {
         id: receipt.id.to_string(),
@@ -182,7 +191,7 @@ fn insert(rows: impl Iterator<Item = Prepared>) -> Statement {
 
 /// A caller may ask for a tool of any name. What a column cannot hold must not cost the
 /// receipt: the document has the name as it was, the column what of it can be searched.
-fn column(text: &str) -> String {
+pub(crate) fn column(text: &str) -> String {
     let end = text.floor_char_boundary(check::NAME_MAX);
     text[..end].replace('\0', "\u{fffd}")
 }

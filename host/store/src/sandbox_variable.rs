@@ -241,12 +241,7 @@ impl Store {
 
 impl SandboxVariable {
     fn check(&self) -> Result<()> {
-        let what = "the sandbox variable's key";
-        check::name(what, &self.key)?;
-        if self.key.contains('=') {
-            let reason = "contains an equals sign, which no environment allows";
-            return Err(StoreError::Invalid { what, reason });
-        }
+        check_key("the sandbox variable's key", &self.key)?;
         check::text(
             "the sandbox variable's value",
             &self.value,
@@ -272,6 +267,16 @@ impl SandboxVariable {
             name: self.key.clone(),
         }
     }
+}
+
+/// The name of a variable of an environment.
+pub(crate) fn check_key(what: &'static str, key: &str) -> Result<()> {
+    check::name(what, key)?;
+    if key.contains('=') {
+        let reason = "contains an equals sign, which no environment allows";
+        return Err(StoreError::Invalid { what, reason });
+    }
+    Ok(())
 }
 
 fn missing(id: &str) -> StoreError {

@@ -136,3 +136,25 @@ async fn granted_tools_are_functions_and_spend_the_same_budget() {
         "ReferenceError"
     );
 }
+
+#[tokio::test]
+async fn a_grant_for_any_tool_follows_what_is_saved_and_deleted() {
+    let (server, path) = with_run_code().await;
+    server
+        .grant(json!({ "component": "source", "tool": "run_code", "capabilities": { "peers": ["*"] } }))
+        .await;
+    let kinds = "typeof give + ' ' + typeof take";
+    let seen = async || {
+        let ran = run(&server, &path, "js", kinds).await;
+        ran.body["func_return"]["results"][0].clone()
+    };
+    assert_eq!(seen().await, "undefined undefined");
+    let give = saved(&server, &javascript("give")).await;
+    assert_eq!(seen().await, "function undefined");
+    let give = format!("/v1/tools/{}", give["id"].as_str().unwrap());
+    let renamed = server.patch(&give, &javascript("take")).await;
+    assert_eq!(renamed.status, 200, "{renamed:?}");
+    assert_eq!(seen().await, "undefined function");
+    assert_eq!(server.delete(&give).await.status, 200);
+    assert_eq!(seen().await, "undefined undefined");
+}

@@ -188,11 +188,19 @@ async fn what_no_page_is_is_refused_by_name() {
         ),
         (
             "limit=-1",
-            "[{'type': 'greater_than_equal', 'loc': ('query', 'limit'), 'msg': 'Input should be greater than or equal to 0', 'input': '-1'}]",
+            "[{'type': 'greater_than_equal', 'loc': ('query', 'limit'), 'msg': 'Input should be greater than or equal to 0', 'input': '-1', 'ctx': {'ge': 0}}]",
         ),
         (
             "order=up",
-            "[{'type': 'literal_error', 'loc': ('query', 'order'), 'msg': \"Input should be 'asc' or 'desc'\", 'input': 'up'}]",
+            "[{'type': 'literal_error', 'loc': ('query', 'order'), 'msg': \"Input should be 'asc' or 'desc'\", 'input': 'up', 'ctx': {'expected': \"'asc' or 'desc'\"}}]",
+        ),
+        (
+            "order_by=name",
+            "[{'type': 'literal_error', 'loc': ('query', 'order_by'), 'msg': \"Input should be 'created_at'\", 'input': 'name', 'ctx': {'expected': \"'created_at'\"}}]",
+        ),
+        (
+            "exclude_letta_tools=perhaps",
+            "[{'type': 'bool_parsing', 'loc': ('query', 'exclude_letta_tools'), 'msg': 'Input should be a valid boolean, unable to interpret input', 'input': 'perhaps'}]",
         ),
     ] {
         let refused = server.get(&format!("/v1/tools/?{query}")).await;

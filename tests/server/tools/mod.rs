@@ -2,10 +2,11 @@
 //!
 //! - [`save`], [`list`], [`update`]: what is stored, on both databases.
 //! - [`schema`]: what a model would be offered. [`bad_input`]: what is refused, in which words.
-//! - [`code`]: scripts. [`run`]: calls without saving. [`grants`]: what they may reach. [`packages`]: what they import.
+//! - [`core`]: the tools that come with the server. [`code`]: scripts. [`run`]: calls without saving. [`grants`]: what they may reach. [`packages`]: what they import.
 
 mod bad_input;
 mod code;
+mod core;
 mod grants;
 mod list;
 mod packages;

@@ -218,6 +218,33 @@ async fn a_list_that_names_one_string_a_million_times_is_refused() {
     neighbour_is_unharmed(&sandbox, &friendly).await;
 }
 
+// values that break the rules of the component model
+
+#[tokio::test]
+async fn values_that_break_the_rules_end_the_call_as_a_trap() {
+    let sandbox = sandbox();
+    let component = install(&sandbox, &wat(text::BROKEN_ABI)).await;
+    let friendly = friendly(&sandbox).await;
+    for (tool, input) in [
+        ("bad_utf8", json!({})),
+        ("far_text", json!({})),
+        ("long_text", json!({})),
+        ("far_list", json!({})),
+        ("crooked_list", json!({})),
+        ("far_result", json!({})),
+        ("no_char", json!({})),
+        ("no_case", json!({})),
+        ("take_text", json!({ "text": "some text" })),
+    ] {
+        let report = sandbox
+            .call(&component, call(tool, input).with_limits(tight()))
+            .await;
+        let failure = report.result.expect_err(tool);
+        assert_eq!(failure.outcome, Outcome::Trap, "{tool}: {failure:?}");
+        neighbour_is_unharmed(&sandbox, &friendly).await;
+    }
+}
+
 #[tokio::test]
 async fn any_number_of_parts_and_problems_is_bounded() {
     for tool in ["many_parts", "many_problems"] {

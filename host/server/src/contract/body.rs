@@ -1,10 +1,13 @@
 //! Bodies of requests, checked before they are read.
 
-use axum::extract::{FromRequest, Request};
+use axum::{
+    body::HttpBody as _,
+    extract::{FromRequest, Request},
+};
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::{Refusal, check};
+use super::{Refusal, check, fault::Fault};
 use crate::http::{
     error::{self, Rejection},
     json,
@@ -23,17 +26,70 @@ impl<T: Schema, S: Send + Sync> FromRequest<S> for Body<T> {
     type Rejection = Refusal;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Refusal> {
-        let bytes = json::read(request).await?;
-        read(&json::parse(&bytes)?).map(Self)
+        read(&value(request).await?).map(Self)
     }
+}
+
+/// As [`Body`], of a request that may come without one: none then, and where it is `null`.
+pub(crate) struct OptionalBody<T>(pub(crate) Option<T>);
+
+impl<T: Schema, S: Send + Sync> FromRequest<S> for OptionalBody<T> {
+    type Rejection = Refusal;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, Refusal> {
+        let headers = request.headers();
+        let has_body = headers.contains_key(http::header::CONTENT_TYPE);
+        if !has_body && request.body().is_end_stream() {
+            return Ok(Self(None));
+        }
+        let bytes = json::read(request).await?;
+        if matches!(bytes.trim_ascii(), b"" | b"null") {
+            return Ok(Self(None));
+        }
+        let value = parse(&bytes).map_err(|fault| Refusal::invalid(&[fault], &[]))?;
+        read(&value).map(|body| Self(Some(body)))
+    }
+}
+
+/// The body as any JSON value; what is no JSON is refused in the words of the contract.
+pub(crate) async fn value(request: Request) -> Result<Value, Refusal> {
+    parse(&json::read(request).await?).map_err(|fault| Refusal::invalid(&[fault], &[]))
+}
+
+fn parse(bytes: &[u8]) -> Result<Value, Fault> {
+    let body = if bytes.trim_ascii().is_empty() {
+        Ok(Value::Null)
+    } else {
+        serde_json::from_slice(bytes)
+    };
+    match body {
+        // No body and the body `null` are the same to the contract.
+        Ok(Value::Null) => {
+            let place = vec![json!("body")];
+            Err(Fault::new("missing", place, "Field required", Value::Null))
+        }
+        Ok(body) => Ok(body),
+        Err(error) => {
+            let place = vec![json!("body"), json!(offset(bytes, &error))];
+            let fault = Fault::new("json_invalid", place, "JSON decode error", json!({}));
+            Err(fault.with(json!({ "error": error.to_string() })))
+        }
+    }
+}
+
+/// Where in the body the text stops to be JSON, in bytes.
+fn offset(bytes: &[u8], error: &serde_json::Error) -> usize {
+    let lines = bytes.split_inclusive(|byte| *byte == b'\n');
+    let before: usize = lines
+        .take(error.line().saturating_sub(1))
+        .map(<[u8]>::len)
+        .sum();
+    before + error.column().saturating_sub(1)
 }
 
 /// A value as `T`.
 pub(crate) fn read<T: Schema>(value: &Value) -> Result<T, Refusal> {
-    let checked = check::check(T::NAME, value).map_err(|faults| {
-        let faults: Vec<_> = faults.iter().map(check::Fault::repr).collect();
-        Refusal::invalid(&faults, &[])
-    })?;
+    let checked = check::check(T::NAME, value).map_err(|faults| Refusal::invalid(&faults, &[]))?;
     serde_json::from_value(checked).map_err(|refused| {
         Rejection::with(
             &error::INVALID_BODY,
@@ -41,4 +97,31 @@ pub(crate) fn read<T: Schema>(value: &Value) -> Result<T, Refusal> {
         )
         .into()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_json_is_told_with_its_place() {
+        for (body, expected) in [
+            (
+                "{\"a\": 1,\n x}",
+                "{'type': 'json_invalid', 'loc': ('body', 10), 'msg': 'JSON decode error', 'input': {}, 'ctx': {'error': 'key must be a string at line 2 column 2'}}",
+            ),
+            (
+                "",
+                "{'type': 'missing', 'loc': ('body',), 'msg': 'Field required', 'input': None}",
+            ),
+            (
+                "null",
+                "{'type': 'missing', 'loc': ('body',), 'msg': 'Field required', 'input': None}",
+            ),
+        ] {
+            let fault = parse(body.as_bytes()).expect_err("it is refused");
+            assert_eq!(fault.repr(), expected, "{body}");
+        }
+        assert_eq!(parse(b"[1]"), Ok(json!([1])));
+    }
 }

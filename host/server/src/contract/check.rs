@@ -1,11 +1,18 @@
 //! Values against the schemas of `bodies.json`, with the faults of the contract's own validator
 //! (pydantic's: types, messages and places), and with what that validator converts.
+//!
+//! - `text`: strings, points in time, ids. `number`: integers, numbers, truths.
+//! - `union`: values of one of several schemas.
+
+mod number;
+mod text;
+mod union;
 
 use std::sync::LazyLock;
 
 use serde_json::{Map, Value, json};
 
-use super::repr;
+use super::{fault::Fault, repr};
 
 /// The schemas of all request bodies, by name; references are names.
 static BODIES: LazyLock<Map<String, Value>> = LazyLock::new(|| {
@@ -17,35 +24,6 @@ static BODIES: LazyLock<Map<String, Value>> = LazyLock::new(|| {
 const MAX_DEPTH: usize = 128;
 /// Faults that one answer lists.
 const MAX_FAULTS: usize = 50;
-
-/// Something wrong, as pydantic says it.
-#[derive(Debug, PartialEq)]
-pub(super) struct Fault {
-    kind: &'static str,
-    /// Where, from the body down: names as strings, places in lists as numbers.
-    place: Vec<Value>,
-    message: String,
-    input: Value,
-    context: Option<Value>,
-}
-
-impl Fault {
-    /// As it stands in the list of faults, which clients get as one text.
-    pub(super) fn repr(&self) -> String {
-        let place: Vec<_> = self.place.iter().map(repr::repr).collect();
-        let comma = if place.len() == 1 { "," } else { "" };
-        let context = self.context.as_ref().map_or_else(String::new, |context| {
-            format!(", 'ctx': {}", repr::repr(context))
-        });
-        format!(
-            "{{'type': '{}', 'loc': ({}{comma}), 'msg': {}, 'input': {}{context}}}",
-            self.kind,
-            place.join(", "),
-            repr::repr(&json!(self.message)),
-            repr::repr(&self.input)
-        )
-    }
-}
 
 /// Checks a body against the schema `name` and gives it with defaults left out and values
 /// converted, or every fault.
@@ -60,41 +38,24 @@ pub(super) fn check(name: &str, body: &Value) -> Result<Value, Vec<Fault>> {
     }
 }
 
+/// The schema of this name; one that is not there takes everything.
+fn named(name: &str) -> &'static Value {
+    BODIES.get(name).unwrap_or(&Value::Bool(true))
+}
+
 struct Checker {
     faults: Vec<Fault>,
 }
 
 impl Checker {
-    fn fault(&mut self, kind: &'static str, place: &[Value], message: &str, input: &Value) {
+    fn note(&mut self, fault: Fault) {
         if self.faults.len() < MAX_FAULTS {
-            self.faults.push(Fault {
-                kind,
-                place: place.to_vec(),
-                message: message.to_owned(),
-                input: input.clone(),
-                context: None,
-            });
+            self.faults.push(fault);
         }
     }
 
-    fn bound(
-        &mut self,
-        kind: &'static str,
-        place: &[Value],
-        words: &str,
-        key: &str,
-        bound: &Value,
-        input: &Value,
-    ) {
-        self.fault(
-            kind,
-            place,
-            &format!("Input should be {words} {bound}"),
-            input,
-        );
-        if let Some(fault) = self.faults.last_mut() {
-            fault.context = Some(json!({ key: bound }));
-        }
+    fn fault(&mut self, kind: &'static str, place: &[Value], message: &str, input: &Value) {
+        self.note(Fault::new(kind, place.to_vec(), message, input.clone()));
     }
 
     fn value(
@@ -114,18 +75,32 @@ impl Checker {
             return Value::Null;
         }
         if let Some(name) = schema["$ref"].as_str() {
-            let schema = BODIES.get(name).unwrap_or(&Value::Bool(true));
-            return self.value(schema, value, place, depth + 1);
+            let schema = named(name);
+            // What has a name of its own is a type; choices at the field itself are literals.
+            return match schema["enum"].as_array() {
+                Some(choices) => self.choice("enum", choices, value, place),
+                None => self.value(schema, value, place, depth + 1),
+            };
         }
         if let Some(variants) = schema["anyOf"].as_array() {
             return self.any_of(variants, value, place, depth);
         }
+        if let Some(variants) = schema["oneOf"].as_array() {
+            let tag = schema["discriminator"].as_str().unwrap_or_default();
+            return self.one_of(tag, variants, value, place, depth);
+        }
         if let Some(choices) = schema["enum"].as_array() {
-            return self.choice(choices, value, place);
+            return self.choice("literal_error", choices, value, place);
+        }
+        if let Some(constant) = schema.get("const") {
+            let choices = std::slice::from_ref(constant);
+            return self.choice("literal_error", choices, value, place);
         }
         match schema["type"].as_str() {
+            Some("string") if schema["format"] == "date-time" => self.date(value, place),
             Some("string") => self.string(schema, value, place),
             Some("integer") => self.integer(schema, value, place),
+            Some("number") => self.number(value, place),
             Some("boolean") => self.boolean(value, place),
             Some("array") => self.array(schema, value, place, depth),
             Some("object") => self.object(schema, value, place, depth),
@@ -137,165 +112,24 @@ impl Checker {
         }
     }
 
-    /// The first variant that fits; null where it is one; the faults of the others otherwise.
-    fn any_of(
+    fn choice(
         &mut self,
-        variants: &[Value],
+        kind: &'static str,
+        choices: &[Value],
         value: &Value,
-        place: &mut Vec<Value>,
-        depth: usize,
+        place: &[Value],
     ) -> Value {
-        if value.is_null() && variants.iter().any(|variant| variant["type"] == "null") {
-            return Value::Null;
-        }
-        let variants: Vec<_> = variants
-            .iter()
-            .filter(|variant| variant["type"] != "null")
-            .collect();
-        let mut faults = Vec::new();
-        for variant in &variants {
-            let mut checker = Self { faults: Vec::new() };
-            if variants.len() > 1
-                && let Some(name) = variant["$ref"].as_str()
-            {
-                place.push(json!(name));
-            }
-            let depth_before = place.len();
-            let found = checker.value(variant, value, place, depth + 1);
-            debug_assert_eq!(depth_before, place.len());
-            if variants.len() > 1 && variant["$ref"].is_string() {
-                place.pop();
-            }
-            if checker.faults.is_empty() {
-                return found;
-            }
-            faults.extend(checker.faults);
-        }
-        faults.truncate(MAX_FAULTS.saturating_sub(self.faults.len()));
-        self.faults.extend(faults);
-        Value::Null
-    }
-
-    fn choice(&mut self, choices: &[Value], value: &Value, place: &[Value]) -> Value {
         if choices.contains(value) {
             return value.clone();
         }
         let names: Vec<_> = choices.iter().map(repr::repr).collect();
-        let expected = match names.as_slice() {
-            [] => String::new(),
-            [only] => only.clone(),
-            [others @ .., last] => format!("{} or {last}", others.join(", ")),
-        };
-        self.fault("enum", place, &format!("Input should be {expected}"), value);
-        if let Some(fault) = self.faults.last_mut() {
-            fault.context = Some(json!({ "expected": expected }));
-        }
+        self.note(Fault::no_choice(
+            kind,
+            place.to_vec(),
+            &names,
+            value.clone(),
+        ));
         Value::Null
-    }
-
-    fn string(&mut self, schema: &Value, value: &Value, place: &[Value]) -> Value {
-        let Some(text) = value.as_str() else {
-            self.fault(
-                "string_type",
-                place,
-                "Input should be a valid string",
-                value,
-            );
-            return Value::Null;
-        };
-        let minimum = schema["minLength"].as_u64().unwrap_or(0);
-        if (text.chars().count() as u64) < minimum {
-            let plural = if minimum == 1 { "" } else { "s" };
-            let message = format!("String should have at least {minimum} character{plural}");
-            self.fault("string_too_short", place, &message, value);
-            if let Some(fault) = self.faults.last_mut() {
-                fault.context = Some(json!({ "min_length": minimum }));
-            }
-        }
-        value.clone()
-    }
-
-    fn integer(&mut self, schema: &Value, value: &Value, place: &[Value]) -> Value {
-        let number = match value {
-            Value::Number(number) => match (number.as_i64(), number.as_f64()) {
-                (Some(number), _) => Ok(number),
-                (None, Some(float)) if float.fract() == 0.0 && float.abs() < 9e15 => {
-                    Ok(float as i64)
-                }
-                _ => Err((
-                    "int_from_float",
-                    "Input should be a valid integer, got a number with a fractional part",
-                )),
-            },
-            Value::Bool(bool) => Ok(i64::from(*bool)),
-            Value::String(text) => text.trim().parse().map_err(|_| {
-                (
-                    "int_parsing",
-                    "Input should be a valid integer, unable to parse string as an integer",
-                )
-            }),
-            _ => Err(("int_type", "Input should be a valid integer")),
-        };
-        let number = match number {
-            Ok(number) => number,
-            Err((kind, message)) => {
-                self.fault(kind, place, message, value);
-                return Value::Null;
-            }
-        };
-        if let Some(minimum) = schema["minimum"].as_i64()
-            && number < minimum
-        {
-            self.bound(
-                "greater_than_equal",
-                place,
-                "greater than or equal to",
-                "ge",
-                &json!(minimum),
-                value,
-            );
-        }
-        if let Some(maximum) = schema["maximum"].as_i64()
-            && number > maximum
-        {
-            self.bound(
-                "less_than_equal",
-                place,
-                "less than or equal to",
-                "le",
-                &json!(maximum),
-                value,
-            );
-        }
-        json!(number)
-    }
-
-    fn boolean(&mut self, value: &Value, place: &[Value]) -> Value {
-        let found = match value {
-            Value::Bool(bool) => Some(*bool),
-            Value::Number(number) => match number.as_i64() {
-                Some(0) => Some(false),
-                Some(1) => Some(true),
-                _ => None,
-            },
-            Value::String(text) => match text.to_lowercase().as_str() {
-                "true" | "t" | "yes" | "y" | "on" | "1" => Some(true),
-                "false" | "f" | "no" | "n" | "off" | "0" => Some(false),
-                _ => None,
-            },
-            _ => {
-                self.fault("bool_type", place, "Input should be a valid boolean", value);
-                return Value::Null;
-            }
-        };
-        found.map_or_else(
-            || {
-                let message = "Input should be a valid boolean, unable to interpret input";
-                self.fault("bool_parsing", place, message, value);
-                Value::Null
-            },
-            Value::Bool,
-        )
     }
 
     fn array(
@@ -395,6 +229,15 @@ mod tests {
     }
 
     #[test]
+    fn every_pattern_is_that_of_an_id() {
+        let text = include_str!("bodies.json");
+        for part in text.split("\"pattern\": \"").skip(1) {
+            let pattern = part.split('"').next().expect("a quote");
+            assert!(text::prefix(pattern).is_some(), "{pattern}");
+        }
+    }
+
+    #[test]
     fn faults_are_said_as_the_contract_says_them() {
         assert_eq!(
             faults("ToolCreate", &json!({})),
@@ -431,6 +274,75 @@ mod tests {
             faults("ToolCreate", &json!([]))[0],
             "{'type': 'model_attributes_type', 'loc': ('body',), 'msg': 'Input should be a valid dictionary or object to extract fields from', 'input': []}"
         );
+    }
+
+    #[test]
+    fn a_tagged_union_is_checked_as_the_variant_of_its_tag() {
+        let rules = |rule: Value| faults("UpdateAgent", &json!({ "tool_rules": [rule] }));
+        assert_eq!(
+            rules(json!({})),
+            [
+                "{'type': 'union_tag_not_found', 'loc': ('body', 'tool_rules', 0), 'msg': \"Unable to extract tag using discriminator 'type'\", 'input': {}, 'ctx': {'discriminator': \"'type'\"}}"
+            ]
+        );
+        let unknown = &rules(json!({ "type": "never" }))[0];
+        assert!(
+            unknown.contains("\"Input tag 'never' found using 'type' does not match any of the expected tags: 'constrain_child_tools', 'run_first', "),
+            "{unknown}"
+        );
+        assert_eq!(
+            rules(json!({ "type": "exit_loop", "x": 1 })),
+            [
+                "{'type': 'missing', 'loc': ('body', 'tool_rules', 0, 'exit_loop', 'tool_name'), 'msg': 'Field required', 'input': {'type': 'exit_loop', 'x': 1}}",
+                "{'type': 'extra_forbidden', 'loc': ('body', 'tool_rules', 0, 'exit_loop', 'x'), 'msg': 'Extra inputs are not permitted', 'input': 1}"
+            ]
+        );
+        assert_eq!(
+            rules(json!("x")),
+            [
+                "{'type': 'model_attributes_type', 'loc': ('body', 'tool_rules', 0), 'msg': 'Input should be a valid dictionary or object to extract fields from', 'input': 'x'}"
+            ]
+        );
+    }
+
+    #[test]
+    fn ids_numbers_and_dates_are_told_as_the_contract_tells_them() {
+        let id = "block-00000000-0000-4000-8000-000000000000";
+        assert!(check("UpdateAgent", &json!({ "block_ids": [id] })).is_ok());
+        for (body, expected) in [
+            (
+                json!({ "block_ids": ["x"] }),
+                "{'type': 'string_too_short', 'loc': ('body', 'block_ids', 0), 'msg': 'String should have at least 42 characters', 'input': 'x', 'ctx': {'min_length': 42}}",
+            ),
+            (
+                json!({ "last_run_completion": "x" }),
+                "{'type': 'datetime_from_date_parsing', 'loc': ('body', 'last_run_completion'), 'msg': 'Input should be a valid datetime or date, input is too short', 'input': 'x', 'ctx': {'error': 'input is too short'}}",
+            ),
+            (
+                json!({ "compaction_settings": { "sliding_window_percentage": "x" } }),
+                "{'type': 'float_parsing', 'loc': ('body', 'compaction_settings', 'sliding_window_percentage'), 'msg': 'Input should be a valid number, unable to parse string as a number', 'input': 'x'}",
+            ),
+            (
+                json!({ "compaction_settings": { "mode": "x" } }),
+                "{'type': 'literal_error', 'loc': ('body', 'compaction_settings', 'mode'), 'msg': \"Input should be 'all', 'sliding_window', 'self_compact_all' or 'self_compact_sliding_window'\", 'input': 'x', 'ctx': {'expected': \"'all', 'sliding_window', 'self_compact_all' or 'self_compact_sliding_window'\"}}",
+            ),
+        ] {
+            assert_eq!(faults("UpdateAgent", &body), [expected]);
+        }
+        let wrong = id.replace("block-0", "block-x");
+        let wrong = &faults("UpdateAgent", &json!({ "block_ids": [wrong] }))[0];
+        assert!(wrong.contains("'string_pattern_mismatch'"), "{wrong}");
+        let date = json!({ "last_run_completion": "2026-01-31" });
+        let expected = json!({ "last_run_completion": "2026-01-31T00:00:00.000000Z" });
+        assert_eq!(check("UpdateAgent", &date), Ok(expected));
+    }
+
+    #[test]
+    fn a_value_keeps_its_type_where_one_of_several_has_it() {
+        for value in [json!(true), json!(1), json!(1.5), json!("1"), json!({})] {
+            let body = json!({ "key": "k", "type": "string", "value": value });
+            assert_eq!(check("IdentityProperty", &body), Ok(body));
+        }
     }
 
     #[test]

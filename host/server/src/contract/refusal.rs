@@ -5,6 +5,7 @@ use bulkhead_store::StoreError;
 use http::StatusCode;
 use serde_json::{Value, json};
 
+use super::fault::Fault;
 use crate::http::{error::Rejection, json};
 
 /// Why a request of the contract was refused.
@@ -17,6 +18,11 @@ pub(crate) enum Refusal {
 }
 
 impl Refusal {
+    /// A whole body of the contract.
+    pub(crate) fn with(status: StatusCode, body: Value) -> Self {
+        Self::Contract(status, Box::new(body))
+    }
+
     fn detail(status: StatusCode, detail: impl Into<String>) -> Self {
         Self::Contract(status, Box::new(json!({ "detail": detail.into() })))
     }
@@ -31,6 +37,11 @@ impl Refusal {
         Self::detail(StatusCode::NOT_FOUND, detail)
     }
 
+    /// 405, where a path has no such method.
+    pub(crate) fn method_not_allowed() -> Self {
+        Self::detail(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed")
+    }
+
     /// 409 with a text. Clients send it again by themselves unless they are told not to.
     pub(crate) fn conflict(detail: impl Into<String>) -> Self {
         Self::detail(StatusCode::CONFLICT, detail)
@@ -43,7 +54,8 @@ impl Refusal {
 
     /// 422 with the faults of a body or a query as one text, and examples of ids where the fault is
     /// in one.
-    pub(crate) fn invalid(faults: &[String], examples: &[&str]) -> Self {
+    pub(crate) fn invalid(faults: &[Fault], examples: &[&str]) -> Self {
+        let faults: Vec<_> = faults.iter().map(Fault::repr).collect();
         let mut body = json!({ "trace_id": "", "detail": format!("[{}]", faults.join(", ")) });
         if !examples.is_empty() {
             body["examples"] = json!(examples);

@@ -19,7 +19,7 @@ use super::{
     query::Path,
     schema,
 };
-use crate::{LimitsPatch, calls::CallRequest, registry::plan::Plan};
+use crate::{LimitsPatch, calls::{Behalf, CallRequest}, registry::plan::Plan};
 
 /// Bytes of an agent's id and of an idempotency key: any id that is in use fits an index.
 const ID_MAX: usize = 256;
@@ -178,6 +178,7 @@ fn prepare(app: &AppState, plan: &Plan, body: CallBody<'_>) -> Result<CallReques
         events: None,
         cancel: app.calls.token(),
         lineage,
+        behalf: Behalf::default(),
     })
 }
 

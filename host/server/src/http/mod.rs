@@ -1,6 +1,7 @@
 //! The HTTP API: one file a resource, and what they share.
 //!
-//! - [`tools`]: tools as clients of the V1 API know them.
+//! - [`agents`], [`blocks`], [`archives`], [`identities`], [`tags`]: agents and what hangs on them, as
+//!   clients of the V1 API know them. [`tools`]: their tools. [`missing`]: what of it is not there.
 //! - [`sandbox_configs`]: what such clients set up for all tools from source.
 //! - [`health`], [`components`], [`call`], [`events`], [`grants`], [`credentials`],
 //!   [`receipts`], [`metrics`], [`docs`]: routes.
@@ -8,7 +9,10 @@
 //! - [`auth`], [`observe`]: what every request passes.
 //! - [`openapi`], [`schema`]: the document of all this, made from the code.
 
+pub(crate) mod agents;
+pub(crate) mod archives;
 pub(crate) mod auth;
+pub(crate) mod blocks;
 pub(crate) mod call;
 pub(crate) mod components;
 pub(crate) mod credentials;
@@ -17,19 +21,28 @@ pub(crate) mod error;
 pub(crate) mod events;
 pub(crate) mod grants;
 pub(crate) mod health;
+pub(crate) mod identities;
 pub(crate) mod json;
+pub(crate) mod messages;
 pub(crate) mod metrics;
+pub(crate) mod missing;
 pub(crate) mod observe;
 pub(crate) mod openapi;
 pub(crate) mod query;
 pub(crate) mod receipts;
 pub(crate) mod sandbox_configs;
 pub(crate) mod schema;
+pub(crate) mod spelling;
+pub(crate) mod tags;
 pub(crate) mod tools;
 
 use std::sync::Arc;
 
-use axum::{Router, middleware};
+use axum::{
+    Router, middleware,
+    response::{IntoResponse as _, Response},
+};
+use http::Uri;
 use tower_http::catch_panic::CatchPanicLayer;
 use tracing::Instrument as _;
 use utoipa_axum::{router::OpenApiRouter, routes};
@@ -42,7 +55,14 @@ pub(crate) type AppState = Arc<App>;
 
 /// All routes that the OpenAPI document describes.
 fn documented() -> OpenApiRouter<AppState> {
-    OpenApiRouter::with_openapi(openapi::frame())
+    let contract = [
+        agents::routes(),
+        archives::routes(),
+        blocks::routes(),
+        identities::routes(),
+        tags::routes(),
+    ];
+    let router = OpenApiRouter::with_openapi(openapi::frame())
         .routes(routes!(health::health))
         .routes(routes!(components::push, components::list))
         .routes(routes!(components::get, components::delete))
@@ -70,7 +90,28 @@ fn documented() -> OpenApiRouter<AppState> {
             tools::save::delete
         ))
         .routes(routes!(tools::call::call))
-        .routes(routes!(metrics::metrics))
+        .routes(routes!(
+            sandbox_configs::configs::list,
+            sandbox_configs::configs::save
+        ))
+        .routes(routes!(sandbox_configs::configs::default_e2b))
+        .routes(routes!(sandbox_configs::configs::save_local))
+        .routes(routes!(sandbox_configs::configs::default_local))
+        .routes(routes!(sandbox_configs::configs::recreate_venv))
+        .routes(routes!(
+            sandbox_configs::configs::update,
+            sandbox_configs::configs::delete
+        ))
+        .routes(routes!(
+            sandbox_configs::variables::list,
+            sandbox_configs::variables::save
+        ))
+        .routes(routes!(
+            sandbox_configs::variables::update,
+            sandbox_configs::variables::delete
+        ))
+        .routes(routes!(metrics::metrics));
+    spelling::add(router, contract.into_iter().flatten())
 }
 
 /// The whole API.
@@ -112,10 +153,26 @@ async fn unbroken_contract<T: Send + 'static>(
     change.await.map_err(|error| Rejection::host(&error))?
 }
 
-async fn no_such_route() -> Rejection {
-    Rejection::new(&error::NO_SUCH_ROUTE)
+async fn no_such_route(uri: Uri) -> Response {
+    if is_native(uri.path()) {
+        return Rejection::new(&error::NO_SUCH_ROUTE).into_response();
+    }
+    Refusal::not_found("Not Found").into_response()
 }
 
-async fn method_not_allowed() -> Rejection {
-    Rejection::new(&error::METHOD_NOT_ALLOWED)
+async fn method_not_allowed(uri: Uri) -> Response {
+    if is_native(uri.path()) {
+        return Rejection::new(&error::METHOD_NOT_ALLOWED).into_response();
+    }
+    Refusal::method_not_allowed().into_response()
+}
+
+/// Whether a path belongs to this server's own API; below `/v1` the rest is the contract's, whose
+/// clients know its words.
+fn is_native(path: &str) -> bool {
+    const OWN: [&str; 4] = ["components", "grants", "credentials", "receipts"];
+    let Some(path) = path.strip_prefix("/v1/") else {
+        return true;
+    };
+    OWN.contains(&path.split('/').next().unwrap_or_default())
 }

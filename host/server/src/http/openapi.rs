@@ -6,6 +6,8 @@ use utoipa::openapi::{
     security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme},
 };
 
+use crate::contract::document::Detail;
+
 const DESCRIPTION: &str = "Runs tools of AI agents as WebAssembly components, each call in a fresh \
     sandbox, with only what a person granted, and with a receipt.\n\nEvery error has the same shape: \
     `error.code` is stable, `error.message` says what was wrong and what to do, `error.problems` \
@@ -30,6 +32,7 @@ pub(crate) fn frame() -> OpenApi {
         .build();
     let components = ComponentsBuilder::new()
         .security_scheme("token", SecurityScheme::Http(token))
+        .schema_from::<Detail>()
         .build();
     OpenApiBuilder::new()
         .info(info)

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use bulkhead_store::{ComponentFilter, ComponentStatus, NewTool, PAGE_MAX, ToolFilter, ToolType};
 use serde_json::json;
 
-use super::{Registry, builtin::is_builtin, description};
+use super::{Registry, builtin::is_builtin, core_tool, description};
 use crate::http::error::Rejection;
 
 impl Registry {
@@ -18,10 +18,20 @@ impl Registry {
         let description = description(&active)?;
         let built_in = is_builtin(name);
         let tools = description.tools.into_iter().map(|tool| {
-            let tool_type = if built_in {
-                ToolType::LettaBuiltin
-            } else {
-                ToolType::Custom
+            let core = core_tool::tool_type(&tool.info.name).filter(|_| built_in);
+            let tool_type = match core {
+                Some(core) => core,
+                None if built_in => ToolType::LettaBuiltin,
+                None => ToolType::Custom,
+            };
+            let parameters = match core {
+                Some(_) => core_tool::plain(&tool.info.input_schema),
+                None => tool.info.input_schema,
+            };
+            // Nothing that reads alone is in the way of another.
+            let is_parallel = match core {
+                Some(_) => core_tool::is_parallel(&tool.info.name),
+                None => tool.info.annotations.read_only,
             };
             let mut new = NewTool::new(tool.info.name.as_str(), tool_type);
             new.source_type = Some("component".to_owned());
@@ -29,7 +39,7 @@ impl Registry {
             new.json_schema = Some(json!({
                 "name": tool.info.name,
                 "description": tool.info.description,
-                "parameters": tool.info.input_schema,
+                "parameters": parameters,
             }));
             new.description = Some(tool.info.description);
             new.tags = built_in
@@ -37,8 +47,7 @@ impl Registry {
                 .into_iter()
                 .collect();
             new.metadata = Some(json!({ "kind": description.kind, "digest": active.digest }));
-            // Nothing that reads alone is in the way of another.
-            new.enable_parallel_execution = Some(tool.info.annotations.read_only);
+            new.enable_parallel_execution = Some(is_parallel);
             new
         });
         self.store

@@ -2,21 +2,23 @@
 //!
 //! A call needs a compiled component, an authority and limits. All three come from the store
 //! once and stay in memory as a [`Plan`], so that a call reads no database. Whatever a person
-//! changes through this server (components, grants, credentials) forgets all plans at once, so
-//! that the next call is made under the new rules; a plan that was being made meanwhile is not
+//! changes through this server (components, grants, credentials, names of tools, variables of the
+//! sandbox) forgets all plans at once, so that the next call is made under the new rules; a plan that was being made meanwhile is not
 //! kept. Servers that share one database learn of each other's changes when a plan is
 //! [`SHARED_MAX_AGE`] old.
 //!
 //! - [`push`]: installing, comparing with the active version, consent.
-//! - [`plan`]: what a call of one tool needs.
-//! - [`tool_index`]: which components have a tool of some name.
+//! - [`plan`]: what a call of one tool needs. [`source_plan`]: the same for a tool from source.
+//! - [`tool_index`]: which components have a tool of some name. [`tool_names`]: the names of all tools.
 //! - [`loaded`]: compiled components, each loaded once and by one task.
-//! - `listed`: tools of components in the list of all tools.
+//! - `listed`: tools of components in the list of all tools. `core_tool`: those of them that agents have
+//!   by default.
 //! - [`description`], [`difference`]: what people see of a component and of a change.
 //! - [`credential`], [`state`], [`peers`]: what is behind the interfaces of a call.
 //! - [`builtin`]: the tools that come with the server.
 
 pub(crate) mod builtin;
+mod core_tool;
 pub(crate) mod credential;
 pub(crate) mod description;
 pub(crate) mod difference;
@@ -25,8 +27,10 @@ pub(crate) mod loaded;
 pub(crate) mod peers;
 pub(crate) mod plan;
 pub(crate) mod push;
+pub(crate) mod source_plan;
 pub(crate) mod state;
 pub(crate) mod tool_index;
+pub(crate) mod tool_names;
 
 use std::{sync::Arc, time::Duration};
 
@@ -59,6 +63,8 @@ pub(crate) struct Registry {
     /// Held while a version is compared with the active one and stored, so that two pushes
     /// are never both compared with a version that neither of them follows.
     changing: tokio::sync::Mutex<()>,
+    /// How many built-in tools are installed, while that goes on.
+    installing: tokio::sync::watch::Sender<Option<usize>>,
 }
 
 impl Registry {
@@ -71,6 +77,7 @@ impl Registry {
             plans: RwLock::default(),
             loaded: Loaded::default(),
             changing: tokio::sync::Mutex::new(()),
+            installing: tokio::sync::watch::Sender::new(None),
         }
     }
 
@@ -126,6 +133,7 @@ impl Registry {
         self.store
             .delete_grants_of(crate::source::COMPONENT, tool)
             .await?;
+        self.forget_plans();
         Ok(())
     }
 

@@ -14,7 +14,7 @@ use bulkhead_store::{ToolRecord, ToolType};
 use super::{builtin::is_builtin, plan::Plan};
 use crate::{
     app::App,
-    calls::CallRequest,
+    calls::{Behalf, CallRequest},
     http::error::{self, Rejection},
     source,
 };
@@ -25,6 +25,8 @@ pub(crate) struct Peers {
     /// The caller's component.
     pub(crate) caller: String,
     pub(crate) agent_id: Option<String>,
+    /// What the caller reaches of its agent.
+    pub(crate) behalf: Behalf,
 }
 
 impl PeersService for Peers {
@@ -73,6 +75,7 @@ impl Peers {
         let call = source::run::Request::of_tool(tool, &input);
         let mut call = call.map_err(|_| PeerError::Unknown)?;
         call.agent_id.clone_from(&self.agent_id);
+        call.behalf = self.behalf.clone();
         call.caller = Some(source::run::Caller {
             lineage: request.lineage,
             limits: request.limits,
@@ -129,6 +132,7 @@ impl Peers {
             events: None,
             cancel: request.cancel,
             lineage: request.lineage,
+            behalf: self.behalf.clone(),
         };
         let report = self.app.call(plan, call).await;
         PeerReply {

@@ -3,11 +3,14 @@
 use std::{collections::HashMap, sync::Arc, time::Instant};
 
 use bulkhead_domain::Timestamp;
-use bulkhead_policy::{Capabilities, FolderRule, Limits};
+use bulkhead_policy::{Capabilities, Limits};
 use bulkhead_sandbox::{Authority, Component, Lineage, egress::Credential};
 use bulkhead_store::{ComponentStatus, Grant, GrantFilter, PAGE_MAX};
 
-use super::{Registry, credential, loaded, tool_index::ToolIndex};
+use super::{
+    Registry, builtin, credential, loaded, source_plan::SourcePlan, tool_index::ToolIndex,
+    tool_names::ToolNames,
+};
 use crate::{
     LimitsPatch,
     http::error::{self, Rejection},
@@ -35,14 +38,17 @@ pub(crate) struct Plan {
     made: Instant,
 }
 
-/// All plans, and which components have a tool of some name.
+/// All plans, and what is known of the names of tools.
 #[derive(Default)]
 pub(crate) struct Plans {
     /// Changes whenever plans are forgotten.
     pub(super) generation: u64,
     count: usize,
     by_reference: HashMap<String, HashMap<String, Arc<Plan>>>,
+    /// By the tool's name.
+    pub(super) of_source: HashMap<String, Arc<SourcePlan>>,
     pub(super) tools: Option<Arc<ToolIndex>>,
+    pub(super) names: Option<Arc<ToolNames>>,
 }
 
 impl Plan {
@@ -75,7 +81,7 @@ impl Registry {
                 .get(reference)
                 .and_then(|plans| plans.get(tool));
             match known {
-                Some(plan) if self.is_current(plan) => {
+                Some(plan) if self.is_current(plan.made, plan.valid_until) => {
                     plan.entry.touch();
                     return Ok(Arc::clone(plan));
                 }
@@ -97,11 +103,8 @@ impl Registry {
         };
     }
 
-    fn is_current(&self, plan: &Plan) -> bool {
-        self.is_fresh(plan.made)
-            && plan
-                .valid_until
-                .is_none_or(|until| Timestamp::now() < until)
+    pub(super) fn is_current(&self, made: Instant, valid_until: Option<Timestamp>) -> bool {
+        self.is_fresh(made) && valid_until.is_none_or(|until| Timestamp::now() < until)
     }
 
     pub(super) fn is_fresh(&self, made: Instant) -> bool {
@@ -129,7 +132,12 @@ impl Registry {
             .tool_wishes(tool)
             .ok_or_else(|| unknown_tool(&component, tool))?;
         let grants = self.grants_of(&record.name, tool).await?;
-        let allowed = Allowed::by(&grants)?;
+        let mut allowed = Allowed::by(&grants)?;
+        let mut defaults = Limits::default();
+        if let Some(own) = builtin::granted(&record.digest) {
+            allowed.capabilities.union(own);
+            defaults = builtin::limits();
+        }
         let credentials = self
             .credentials_of(&allowed.capabilities.limited_to(wishes))
             .await?;
@@ -148,17 +156,21 @@ impl Registry {
             component,
             name: record.name,
             tool: tool.to_owned(),
-            limits: allowed.limits.applied_to(&Limits::default()),
+            limits: allowed.limits.applied_to(&defaults),
             granted: allowed.capabilities,
             credentials,
             state_name,
-            valid_until: grants.iter().filter_map(|grant| grant.expires_at).min(),
+            valid_until: first_expiry(&grants),
             made,
         })
     }
 
     /// Grants that hold now, the oldest first.
-    async fn grants_of(&self, component: &str, tool: &str) -> Result<Vec<Grant>, Rejection> {
+    pub(super) async fn grants_of(
+        &self,
+        component: &str,
+        tool: &str,
+    ) -> Result<Vec<Grant>, Rejection> {
         let mut filter = GrantFilter {
             component: Some(component.to_owned()),
             tool: Some(tool.to_owned()),
@@ -179,22 +191,10 @@ impl Registry {
         }
     }
 
-    /// What was granted to a tool that is no component's, now.
-    pub(crate) async fn allowed(
+    pub(super) async fn credentials_of(
         &self,
-        component: &str,
-        tool: &str,
-    ) -> Result<GrantedSource, Rejection> {
-        let grants = self.grants_of(component, tool).await?;
-        let allowed = Allowed::by(&grants)?;
-        let credentials = self.credentials_of(&allowed.capabilities).await?;
-        Ok(GrantedSource {
-            allowed,
-            credentials,
-        })
-    }
-
-    async fn credentials_of(&self, effective: &Capabilities) -> Result<Vec<Credential>, Rejection> {
+        effective: &Capabilities,
+    ) -> Result<Vec<Credential>, Rejection> {
         let mut credentials = Vec::new();
         for name in effective.credentials.union(&effective.reveal) {
             // A grant may name a credential that nobody has stored yet.
@@ -221,45 +221,32 @@ impl Plans {
             self.count += 1;
         }
     }
+
+    /// As [`Plans::keep`], for a tool from source.
+    pub(super) fn keep_source(&mut self, generation: u64, tool: &str, plan: &Arc<SourcePlan>) {
+        if self.generation != generation {
+            return;
+        }
+        if self.of_source.len() >= PLANS_MAX {
+            self.of_source.clear();
+        }
+        self.of_source.insert(tool.to_owned(), Arc::clone(plan));
+    }
 }
 
-/// What was granted to a tool from source.
-pub(crate) struct GrantedSource {
-    allowed: Allowed,
-    credentials: Vec<Credential>,
-}
-
-impl GrantedSource {
-    /// What a call of `tool` may do; `packages` it sees without a grant.
-    pub(crate) fn source_authority(
-        &self,
-        lineage: &Lineage,
-        tool: &str,
-        packages: Vec<FolderRule>,
-    ) -> Arc<Authority> {
-        Authority::for_source(
-            &self.allowed.capabilities,
-            lineage.narrowing(),
-            self.credentials.clone(),
-            format!("{}/{tool}", crate::source::COMPONENT),
-            packages,
-        )
-    }
-
-    /// `defaults` with the grants' limits in their place.
-    pub(crate) fn limits(&self, defaults: &Limits) -> Limits {
-        self.allowed.limits.applied_to(defaults)
-    }
+/// When the first of some grants expires.
+pub(super) fn first_expiry(grants: &[Grant]) -> Option<Timestamp> {
+    grants.iter().filter_map(|grant| grant.expires_at).min()
 }
 
 /// What several grants allow together.
-struct Allowed {
-    capabilities: Capabilities,
-    limits: LimitsPatch,
+pub(super) struct Allowed {
+    pub(super) capabilities: Capabilities,
+    pub(super) limits: LimitsPatch,
 }
 
 impl Allowed {
-    fn by(grants: &[Grant]) -> Result<Self, Rejection> {
+    pub(super) fn by(grants: &[Grant]) -> Result<Self, Rejection> {
         let mut allowed = Self {
             capabilities: Capabilities::default(),
             limits: LimitsPatch::default(),

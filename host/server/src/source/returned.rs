@@ -96,6 +96,17 @@ impl Returned {
         }
     }
 
+    /// An error of this text, of a call that gave nothing else.
+    pub(crate) fn error(tool: Option<&str>, text: &str) -> Self {
+        Self {
+            success: false,
+            text: error_text(tool, text),
+            value: Value::Null,
+            stdout: Vec::new(),
+            stderr: Vec::new(),
+        }
+    }
+
     /// The word that the contract has for how it ended.
     pub(crate) fn status(&self) -> &'static str {
         if self.success { "success" } else { "error" }

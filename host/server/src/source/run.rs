@@ -1,18 +1,26 @@
 //! A call of a tool from source: the same way as any call, in a language's runtime.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use bulkhead_domain::Digest;
 use bulkhead_policy::{FolderRule, Limits, capabilities::ANY};
 use bulkhead_sandbox::{
-    Call, Environment, EventSink, Job, Language, Lineage, Services, Source, SourceCall,
-    SourceReport,
+    Call, Environment, EventSink, Job, Language, Lineage, Source, SourceCall, SourceReport,
 };
-use bulkhead_store::{PAGE_MAX, SandboxType, ToolFilter};
+use bulkhead_store::ToolRecord;
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::{COMPONENT, packages};
-use crate::{app::App, calls::Running, http::error::Rejection, registry::peers::Peers};
+use super::{COMPONENT, language, packages};
+use crate::{
+    app::App,
+    calls::{Behalf, Running},
+    contract::Refusal, http::error::Rejection,
+    registry::source_plan::SourcePlan,
+};
 
 /// Limits of tools from source, where no grant says otherwise: they were written for a server that
 /// gave them three minutes, a process and no other limit.
@@ -38,6 +46,13 @@ pub(crate) struct Request {
     pub(crate) name: String,
     pub(crate) tool_id: Option<String>,
     pub(crate) agent_id: Option<String>,
+    /// JSON of the agent, where source may look at it.
+    pub(crate) agent: Option<String>,
+    /// Equal across retries of one logical call.
+    pub(crate) idempotency_key: Option<String>,
+    pub(crate) behalf: Behalf,
+    /// Ends the call; none for one that ends by itself or with the server.
+    pub(crate) cancel: Option<CancellationToken>,
     pub(crate) job: Job,
     /// JSON text.
     pub(crate) input: Arc<str>,
@@ -68,6 +83,10 @@ impl Request {
             name,
             tool_id: None,
             agent_id: None,
+            agent: None,
+            idempotency_key: None,
+            behalf: Behalf::default(),
+            cancel: None,
             job,
             input: "{}".into(),
             variables: Vec::new(),
@@ -76,6 +95,53 @@ impl Request {
             caller: None,
         }
     }
+
+    /// A call of a tool that was saved from source.
+    pub(crate) fn of_tool(tool: &ToolRecord, args: &Value) -> Result<Self, Refusal> {
+        let (Some(text), Some(language)) =
+            (&tool.source_code, language(tool.source_type.as_deref()))
+        else {
+            return Err(Refusal::bad_request(format!(
+                "the tool '{}' has no source that this server can run",
+                tool.name
+            )));
+        };
+        let schema = tool.json_schema.clone().unwrap_or(Value::Null);
+        // The source may name the function otherwise than the schema names the tool.
+        let function = tool
+            .metadata
+            .as_ref()
+            .and_then(|metadata| metadata["function"].as_str());
+        let job = Job::Call {
+            order: order(&schema),
+        };
+        let mut request = Self::new(tool.name.clone(), language, text.clone(), job);
+        request.function = Some(function.unwrap_or(&tool.name).to_owned());
+        request.tool_id = Some(tool.id.clone());
+        request.packages = tool.packages;
+        request.input = args.to_string().into();
+        Ok(request)
+    }
+}
+
+/// The arguments in the order of the schema, required ones first.
+pub(crate) fn order(json_schema: &Value) -> Vec<String> {
+    let parameters = &json_schema["parameters"];
+    let required = parameters["required"].as_array().into_iter().flatten();
+    let mut order: Vec<String> = required
+        .filter_map(Value::as_str)
+        .map(str::to_owned)
+        .collect();
+    for name in parameters["properties"]
+        .as_object()
+        .into_iter()
+        .flat_map(|all| all.keys())
+    {
+        if !order.contains(name) {
+            order.push(name.clone());
+        }
+    }
+    order
 }
 
 impl App {
@@ -90,7 +156,7 @@ impl App {
             .get(&self.sandbox, request.language)
             .await?
             .clone();
-        let allowed = self.registry.allowed(COMPONENT, &request.name).await?;
+        let plan = self.registry.source_plan(&request.name).await?;
         let folders = request.packages.map(|set| FolderRule {
             host: self.packages.folder(&set).display().to_string(),
             guest: packages::GUEST_FOLDER.to_owned(),
@@ -98,37 +164,33 @@ impl App {
             quota_bytes: None,
         });
         let packages = folders.iter().map(|folder| folder.guest.clone()).collect();
-        let variables = self.variables(&request).await?;
-        let defaults = allowed.limits(&default_limits());
+        let variables = variables(&plan, &request);
+        let defaults = plan.limits(&default_limits());
         let (lineage, limits, cancel) = match request.caller {
             Some(Caller {
                 lineage,
                 limits,
                 cancel,
             }) => (lineage, defaults.within(&limits), cancel),
-            None => (Lineage::default(), defaults, self.calls.token()),
+            None => {
+                let cancel = request.cancel.unwrap_or_else(|| self.calls.token());
+                (Lineage::default(), defaults, cancel)
+            }
         };
-        let authority =
-            allowed.source_authority(&lineage, &request.name, folders.into_iter().collect());
+        let authority = plan.authority(&lineage, folders.into_iter().collect());
         let capabilities = authority.capabilities();
         let environment = Environment {
             variables,
             packages,
-            agent: None,
+            agent: request.agent,
             peers: self.functions(&capabilities.peers).await?,
         };
-        let services = Services {
-            state: capabilities.state.then(|| Arc::clone(&self.state)),
-            peers: (!capabilities.peers.is_empty()).then(|| {
-                Arc::new(Peers {
-                    app: Arc::clone(self),
-                    caller: COMPONENT.to_owned(),
-                    agent_id: request.agent_id.clone(),
-                }) as _
-            }),
-            env: Arc::clone(&self.env),
-            ..Services::default()
-        };
+        let services = self.services(
+            capabilities,
+            COMPONENT,
+            request.agent_id.as_deref(),
+            &request.behalf,
+        );
         let call = SourceCall {
             source: Source {
                 language: request.language,
@@ -144,7 +206,7 @@ impl App {
                 authority,
                 services,
                 agent_id: request.agent_id,
-                idempotency_key: None,
+                idempotency_key: request.idempotency_key,
                 events: request.events,
                 cancel: cancel.clone(),
                 lineage,
@@ -155,6 +217,7 @@ impl App {
             cancel,
             async move { sandbox.call_source(&runtime, call).await },
             |report| &report.report.receipt,
+            request.behalf.keeps_receipt,
         );
         Ok(running.await)
     }
@@ -163,12 +226,7 @@ impl App {
     /// can be that of a function.
     async fn functions(&self, granted: &BTreeSet<String>) -> Result<Vec<String>, Rejection> {
         let names = if granted.contains(ANY) {
-            let filter = ToolFilter {
-                limit: Some(PAGE_MAX),
-                ..ToolFilter::default()
-            };
-            let tools = self.store.tools(&filter).await?;
-            tools.into_iter().map(|tool| tool.name).collect()
+            self.registry.tool_names().await?.names.clone()
         } else {
             Vec::from_iter(granted.iter().cloned())
         };
@@ -178,28 +236,28 @@ impl App {
         };
         Ok(names.into_iter().filter(is_function).collect())
     }
+}
 
-    /// The variables that source sees: the sandbox's configuration, then the request's; those that
-    /// say who it is can't be set by either.
-    async fn variables(&self, request: &Request) -> Result<Vec<(String, String)>, Rejection> {
-        let own = [
-            ("LETTA_TOOL_ID", request.tool_id.clone()),
-            ("LETTA_AGENT_ID", request.agent_id.clone()),
-            // There are no projects here, and nobody may claim one.
-            ("LETTA_PROJECT_ID", None),
-        ];
-        let configured = self.store.sandbox_variables_of(SandboxType::Local).await?;
-        let mut variables: std::collections::BTreeMap<_, _> = configured
-            .into_iter()
-            .map(|(name, value)| (name, value.to_string()))
-            .collect();
-        variables.extend(request.variables.iter().cloned());
-        for (name, value) in own {
-            match value {
-                Some(value) => variables.insert(name.to_owned(), value),
-                None => variables.remove(name),
-            };
-        }
-        Ok(variables.into_iter().collect())
+/// The variables that source sees: the sandbox's configuration, then the request's; those that say
+/// who it is can't be set by either.
+fn variables(plan: &SourcePlan, request: &Request) -> Vec<(String, String)> {
+    let own = [
+        ("LETTA_TOOL_ID", request.tool_id.as_deref()),
+        ("LETTA_AGENT_ID", request.agent_id.as_deref()),
+        // There are no projects here, and nobody may claim one.
+        ("LETTA_PROJECT_ID", None),
+    ];
+    let given = request.variables.iter();
+    let given = given.map(|(name, value)| (name.as_str(), value.as_str()));
+    let mut variables: BTreeMap<_, _> = plan.variables().chain(given).collect();
+    for (name, value) in own {
+        match value {
+            Some(value) => variables.insert(name, value),
+            None => variables.remove(name),
+        };
     }
+    let variables = variables.into_iter();
+    variables
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect()
 }

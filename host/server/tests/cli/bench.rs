@@ -1,10 +1,14 @@
 //! `bulkhead bench`: the keys that later work only adds to.
 
-use crate::support::run;
+use crate::support::{Ended, bulkhead};
 
 #[test]
-fn the_quick_bench_gives_every_figure() {
-    let figures = run(&["bench", "--quick", "--json"]).with(0).json();
+fn the_quick_bench_gives_every_figure_and_compiles_no_runtime() {
+    let caches = tempfile::tempdir().expect("a temporary folder");
+    let ended = bulkhead(&["bench", "--quick", "--json"])
+        .env("XDG_CACHE_HOME", caches.path())
+        .output();
+    let figures = Ended::from(ended.expect("the program runs")).with(0).json();
     for (key, parts) in [
         ("native_call_us", &["p50", "p99"][..]),
         ("native_call_http_us", &["p50", "p99"]),
@@ -41,5 +45,15 @@ fn the_quick_bench_gives_every_figure() {
         "memory_per_call_kb",
     ] {
         assert!(figures.get(key).is_some(), "{key}: {figures:#}");
+    }
+    // Compiling them takes longer than a quick bench may.
+    let javascript = figures["notes"]["javascript_call_us"].as_str();
+    assert!(
+        javascript.is_some_and(|note| note.contains("run `bulkhead bench` once")),
+        "{figures:#}"
+    );
+    for key in ["python_call_us", "javascript_call_us"] {
+        assert!(figures[key].is_null(), "{key}: {figures:#}");
+        assert!(figures["notes"][key].is_string(), "{key}: {figures:#}");
     }
 }

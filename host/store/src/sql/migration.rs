@@ -22,6 +22,14 @@ const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../../../../migrations/sqlite/0002_tools.sql"),
         postgres: include_str!("../../../../migrations/postgres/0002_tools.sql"),
     },
+    Migration {
+        sqlite: include_str!("../../../../migrations/sqlite/0003_agents.sql"),
+        postgres: include_str!("../../../../migrations/postgres/0003_agents.sql"),
+    },
+    Migration {
+        sqlite: include_str!("../../../../migrations/sqlite/0004_history.sql"),
+        postgres: include_str!("../../../../migrations/postgres/0004_history.sql"),
+    },
 ];
 
 /// An arbitrary number that all versions of this program use for this lock.

@@ -15,5 +15,5 @@ mod transaction;
 pub use database::Options;
 pub(crate) use database::{Database, Durability};
 pub(crate) use row::Row;
-pub(crate) use statement::Statement;
+pub(crate) use statement::{Argument, Statement};
 pub(crate) use transaction::Transaction;

@@ -28,6 +28,7 @@ impl Row {
         text: String;
         optional_text: Option<String>;
         blob: Vec<u8>;
+        optional_blob: Option<Vec<u8>>;
     }
 
     /// A number that is never negative.

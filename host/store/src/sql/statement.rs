@@ -55,6 +55,29 @@ impl Statement {
         }
     }
 
+    /// The values of an `IN (` and its end. NULL stands first: a list must not be empty, and
+    /// nothing equals NULL.
+    pub(crate) fn push_list<T: Into<Argument>>(
+        &mut self,
+        values: impl IntoIterator<Item = T>,
+    ) -> &mut Self {
+        self.push("NULL");
+        for value in values {
+            self.push(", ").push_value(value);
+        }
+        self.push(")")
+    }
+
+    /// One row of `VALUES`, after a comma where it is not the first.
+    pub(crate) fn push_row<const N: usize>(&mut self, is_first: bool, values: [Argument; N]) {
+        let mut before = if is_first { "(" } else { ", (" };
+        for value in values {
+            self.push(before).push_value(value);
+            before = ", ";
+        }
+        self.push(")");
+    }
+
     pub(super) fn sqlite(
         self,
     ) -> sqlx::query::Query<'static, sqlx::Sqlite, sqlx::sqlite::SqliteArguments> {
@@ -103,11 +126,15 @@ macro_rules! arguments {
 
 arguments! {
     i64 => |value| Self::Int(Some(value));
+    Option<i64> => |value| Self::Int(value);
+    bool => |value| Self::Int(Some(value.into()));
     Option<bool> => |value| Self::Int(value.map(i64::from));
     Timestamp => |value| Self::Int(Some(value.micros()));
     Option<Timestamp> => |value| Self::Int(value.map(Timestamp::micros));
     String => |value| Self::Text(Some(value));
     &str => |value| Self::Text(Some(value.to_owned()));
     Option<String> => |value| Self::Text(value);
+    Option<&str> => |value| Self::Text(value.map(str::to_owned));
     Vec<u8> => |value| Self::Blob(Some(value));
+    Option<Vec<u8>> => |value| Self::Blob(value);
 }

@@ -79,6 +79,23 @@ impl Transaction {
         Ok(self.all(statement).await?.pop())
     }
 
+    /// What follows a query whose rows nobody else may change or delete until the end of the
+    /// transaction. Others may still refer to them. SQLite has one writer anyway.
+    pub(crate) fn for_update(&self) -> &'static str {
+        match self {
+            Self::Sqlite(_) => "",
+            Self::Postgres(_) => " FOR NO KEY UPDATE",
+        }
+    }
+
+    /// What follows a query whose rows nobody else may delete until the end of the transaction.
+    pub(crate) fn for_reference(&self) -> &'static str {
+        match self {
+            Self::Sqlite(_) => "",
+            Self::Postgres(_) => " FOR KEY SHARE",
+        }
+    }
+
     /// Runs a statement; gives the number of rows that it changed.
     pub(crate) async fn execute(&mut self, statement: Statement) -> Result<u64> {
         match self {

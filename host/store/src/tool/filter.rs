@@ -1,10 +1,12 @@
 //! Lists of tools, in pages, and how many there are.
 
+use bulkhead_domain::id::AgentId;
+
 use super::{
     ToolRecord, ToolType, limits,
-    row::{COLUMNS, folded, record},
+    row::{COLUMNS, record},
 };
-use crate::{Result, Store, StoreError, check, sql::Statement};
+use crate::{Result, Store, StoreError, check, fold::pattern, sql::Statement};
 
 /// Names or ids that a filter lists at most; each is a value of the statement, of which the
 /// databases take some ten thousands.
@@ -32,6 +34,8 @@ pub struct ToolFilter {
     pub return_only_letta_tools: bool,
     /// All but those that the server itself provides.
     pub exclude_letta_tools: bool,
+    /// Attached to this agent.
+    pub agent_id: Option<AgentId>,
     /// Those that follow the tool with this id in the list.
     pub after: Option<String>,
     /// Those that come before the tool with this id in the list. Without `after`, the nearest
@@ -154,7 +158,7 @@ impl ToolFilter {
         for (column, values) in [(" AND name IN (", &self.names), (" AND id IN (", &self.ids)] {
             if let Some(values) = values {
                 query.push(column);
-                push_list(query, values.iter().map(String::as_str));
+                query.push_list(values.iter().map(String::as_str));
             }
         }
         if let Some(search) = &self.search {
@@ -163,11 +167,15 @@ impl ToolFilter {
                 .push_value(pattern(search));
             query.push(" ESCAPE '\\'");
         }
+        if let Some(agent_id) = &self.agent_id {
+            query.push(" AND id IN (SELECT tool_id FROM agent_tools WHERE agent_id = ");
+            query.push_value(agent_id.to_string()).push(")");
+        }
         let types = ToolType::ALL.into_iter().filter(|kind| self.takes(*kind));
         let types: Vec<_> = types.collect();
         if types.len() < ToolType::ALL.len() {
             query.push(" AND tool_type IN (");
-            push_list(query, types.into_iter().map(ToolType::as_str));
+            query.push_list(types.into_iter().map(ToolType::as_str));
         }
     }
 
@@ -186,27 +194,4 @@ fn order(ascending: bool) -> &'static str {
     } else {
         "created_at DESC, id DESC"
     }
-}
-
-/// The values of an `IN (` and its end. NULL stands first: a list must not be empty, and
-/// nothing equals NULL.
-fn push_list<'a>(query: &mut Statement, values: impl Iterator<Item = &'a str>) {
-    query.push("NULL");
-    for value in values {
-        query.push(", ").push_value(value);
-    }
-    query.push(")");
-}
-
-/// What `LIKE` finds wherever the text stands; its own signs mean themselves.
-fn pattern(search: &str) -> String {
-    let mut pattern = String::from("%");
-    for character in folded(search).chars() {
-        if matches!(character, '%' | '_' | '\\') {
-            pattern.push('\\');
-        }
-        pattern.push(character);
-    }
-    pattern.push('%');
-    pattern
 }

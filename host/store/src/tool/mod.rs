@@ -2,7 +2,7 @@
 //!
 //! - `kind`: the types that the API names; `limits`: what is stored at most.
 //! - `row`: a tool as a row; `write`: one tool by its id or name; `component`: all tools that a
-//!   component brings; `filter`: lists and counts.
+//!   component brings; `filter`: lists and counts; `names`: names alone.
 //!
 //! Whoever writes takes one lock first, so that a name is free from the moment it is found so
 //! until it is taken, and nobody changes a tool between its reading and its writing. Tools are
@@ -12,6 +12,7 @@ mod component;
 mod filter;
 mod kind;
 pub mod limits;
+mod names;
 mod row;
 mod write;
 
@@ -21,7 +22,7 @@ use serde_json::Value;
 
 pub use filter::{FILTER_LIST_MAX, PAGE_BYTES_MAX, ToolFilter};
 pub use kind::{ParseToolTypeError, ToolType};
-pub(crate) use row::lock;
+pub(crate) use row::{COLUMNS, lock, record};
 
 /// Which tool of which component a tool is.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -5,11 +5,12 @@ use serde_json::Value;
 use super::{ComponentTool, Identity, ToolRecord, limits};
 use crate::{
     Result, StoreError,
+    fold::folded,
     sql::{Row, Statement, Transaction},
 };
 
 /// The columns of [`record`], in its order.
-pub(super) const COLUMNS: &str = "id, name, tool_type, source_type, description, source_code,
+pub(crate) const COLUMNS: &str = "id, name, tool_type, source_type, description, source_code,
     json_schema, args_json_schema, tags, return_char_limit, pip_requirements, npm_requirements,
     default_requires_approval, enable_parallel_execution, metadata, component, component_tool,
     packages, created_by_id, last_updated_by_id, project_id, created_at, updated_at";
@@ -111,7 +112,7 @@ pub(super) async fn identity(
     .transpose()
 }
 
-pub(super) fn record(row: &Row) -> Result<ToolRecord> {
+pub(crate) fn record(row: &Row) -> Result<ToolRecord> {
     let document = |column| row.optional_json::<Value>(column, "tool");
     let component = row.optional_text(15)?.zip(row.optional_text(16)?);
     Ok(ToolRecord {
@@ -138,10 +139,4 @@ pub(super) fn record(row: &Row) -> Result<ToolRecord> {
         created_at: row.timestamp(21)?,
         updated_at: row.timestamp(22)?,
     })
-}
-
-/// A name, or a part of one, as it is searched: in lower case, character by character, so that
-/// a part of a name is a part of the name's lower case.
-pub(super) fn folded(name: &str) -> String {
-    name.chars().flat_map(char::to_lowercase).collect()
 }

@@ -1,11 +1,11 @@
 use bulkhead_domain::Digest;
 use bulkhead_store::{
-    ComponentFilter, ComponentStatus, InstallationKey, NewComponent, StateNamespace, Store,
+    ComponentFilter, ComponentStatus, Grant, InstallationKey, NewComponent, StateNamespace, Store,
     StoreError, testing::Kind,
 };
 use serde_json::json;
 
-use super::{always, raw};
+use super::{agent, always, raw, tool::custom};
 
 /// How many migrations there are.
 fn migrations() -> i64 {
@@ -31,6 +31,35 @@ on_both! {
         assert_eq!(store.components(&ComponentFilter::default()).await.unwrap().len(), 1);
         let versions = "SELECT COUNT(*) FROM schema_versions";
         assert_eq!(raw::number(&database, versions).await, migrations());
+    }
+
+    async fn a_database_of_the_first_release_gets_what_came_since_and_keeps_what_it_holds(database) {
+        if let Some(folder) = database.folder() {
+            // An empty file is an empty database.
+            std::fs::write(folder.join("test.db"), b"").unwrap();
+        }
+        let first = match database.kind() {
+            Kind::Sqlite => include_str!("../../../../migrations/sqlite/0001_initial.sql"),
+            Kind::Postgres => include_str!("../../../../migrations/postgres/0001_initial.sql"),
+        };
+        raw::script(&database, first).await;
+        let grant = Grant::new("web", json!({}));
+        let (id, at) = (grant.id, grant.created_at.micros());
+        let held = format!(
+            "INSERT INTO grants (id, component, capabilities, created_at)
+                VALUES ('{id}', 'web', '{{}}', {at});
+            CREATE TABLE schema_versions (
+                version BIGINT NOT NULL PRIMARY KEY, applied_at BIGINT NOT NULL);
+            INSERT INTO schema_versions VALUES (1, 0);"
+        );
+        raw::script(&database, &held).await;
+        let store = database.open().await;
+        assert_eq!(store.grant(&id).await.unwrap(), Some(grant));
+        let versions = "SELECT COUNT(*) FROM schema_versions";
+        assert_eq!(raw::number(&database, versions).await, migrations());
+        assert!(store.upsert_tool(custom("a")).await.unwrap().is_new);
+        let agent = agent::made(&store, "a").await;
+        assert_eq!(store.agent(&agent.id).await.unwrap(), Some(agent));
     }
 
     async fn many_that_open_a_new_database_at_once_all_succeed(database) {

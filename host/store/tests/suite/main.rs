@@ -36,18 +36,30 @@ fn always(
     move |_| Ok(status)
 }
 
+mod agent;
+mod agent_list;
+mod archive;
+mod block;
+mod commit;
 mod component;
+mod conversation;
 mod credential;
 mod database;
 mod full;
 mod grant;
+mod history;
+mod identity;
+mod message;
 mod package_set;
+mod provider;
 mod raw;
 mod receipt;
 mod receipt_writer;
+mod run;
 mod sandbox_config;
 mod sandbox_variable;
 mod state;
+mod step;
 mod tool;
 mod tool_component;
 mod tool_list;

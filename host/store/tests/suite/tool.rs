@@ -277,21 +277,6 @@ on_both! {
         assert_eq!((again.is_new, again.record.id), (false, tool.id));
     }
 
-    async fn a_database_without_tools_gets_them_and_keeps_what_it_holds(database) {
-        let store = database.open().await;
-        let grant = bulkhead_store::Grant::new("web", json!({}));
-        store.put_grant(&grant).await.unwrap();
-        store.close().await;
-        // As the first release left it.
-        let former = "DROP TABLE tools; DROP TABLE package_sets; DROP TABLE tools_lock;
-            DROP TABLE sandbox_variables; DROP TABLE sandbox_configs;
-            DELETE FROM schema_versions WHERE version > 1";
-        raw::script(&database, former).await;
-        let store = database.open().await;
-        assert_eq!(store.grant(&grant.id).await.unwrap(), Some(grant));
-        assert!(store.upsert_tool(custom("a")).await.unwrap().is_new);
-    }
-
     async fn what_is_over_a_limit_is_refused_by_name_and_changes_nothing(database) {
         let store = database.open().await;
         let large = || Some(Value::from("x".repeat(limits::DOCUMENT_MAX)));

@@ -15,6 +15,7 @@ mod table;
 mod wire;
 
 use std::{
+    collections::BTreeMap,
     path::Path,
     time::{Duration, Instant},
 };
@@ -55,7 +56,8 @@ Measure a release build on an idle machine; `profile` and `cores` in the result 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct BenchArgs {
-    /// Fewer samples: done within 20 seconds, once the runtimes are compiled
+    /// Fewer samples, done within 20 seconds; Python and JavaScript only where an earlier bench has
+    /// compiled their runtimes
     #[arg(long)]
     quick: bool,
 }
@@ -112,6 +114,8 @@ struct Figures {
     spawn_true_us: Option<Middle>,
     memory_per_idle_tool_kb: Option<f64>,
     memory_per_call_kb: Option<f64>,
+    /// Why figures are null that this machine could give, by their keys.
+    notes: BTreeMap<&'static str, &'static str>,
 }
 
 /// What is measured on a server of its own.
@@ -146,8 +150,18 @@ pub(crate) async fn bench(args: BenchArgs, screen: Screen) -> Result<Exit, CliEr
     let memory_per_idle_tool_kb = calls::per_idle_tool(&cache, effort).await?;
     doing("a server of its own and calls over HTTP");
     let over_http = over_http(&folder.path().join("data"), effort).await?;
-    doing("calls of source: the first time, the runtimes are compiled");
-    let (python_call_us, javascript_call_us) = source::calls(effort).await?;
+    doing(if effort.quick {
+        "calls of source"
+    } else {
+        "calls of source: the first time, the runtimes are compiled"
+    });
+    let source = source::calls(effort).await?;
+    let notes = [
+        ("python_call_us", source.python.err()),
+        ("javascript_call_us", source.javascript.err()),
+    ];
+    let notes = notes.into_iter();
+    let notes = notes.filter_map(|(key, missing)| Some((key, missing?)));
     doing("processes, for comparison");
     let spawns = tokio::task::spawn_blocking(move || {
         (
@@ -179,13 +193,14 @@ pub(crate) async fn bench(args: BenchArgs, screen: Screen) -> Result<Exit, CliEr
         idle_rss_mb: over_http.idle_rss_mb,
         waiting_1000_ok: waiting_1000.ok == waiting_1000.calls,
         waiting_1000,
-        python_call_us,
-        javascript_call_us,
+        python_call_us: source.python.ok(),
+        javascript_call_us: source.javascript.ok(),
         spawn_node_us,
         spawn_python_us,
         spawn_true_us,
         memory_per_idle_tool_kb,
         memory_per_call_kb,
+        notes: notes.collect(),
     };
     if screen.json {
         screen.document(&figures);

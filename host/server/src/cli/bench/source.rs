@@ -15,16 +15,30 @@ use crate::{cli::error::CliError, data_dir};
 const PYTHON: &str = "def add(a: int, b: int) -> int:\n    return a + b\n";
 const JAVASCRIPT: &str = "export function add(a, b) { return a + b; }\n";
 
-/// Spreads of a Python and of a JavaScript call; none for a runtime that this build has not.
-pub(super) async fn calls(effort: Effort) -> Result<(Option<Spread>, Option<Spread>), CliError> {
+/// Why a figure is not there.
+pub(super) type Missing = &'static str;
+
+const NO_PYTHON: Missing = "this build has no Python runtime";
+const NOT_COMPILED: Missing = "its runtime is not compiled yet, which takes longer than --quick has; \
+    run `bulkhead bench` once: it measures this, and keeps what it compiled for --quick";
+
+/// What calls of source cost.
+pub(super) struct SourceCalls {
+    pub(super) python: Result<Spread, Missing>,
+    pub(super) javascript: Result<Spread, Missing>,
+}
+
+/// Calls a Python and a JavaScript function. Runtimes that are not compiled yet are left out where
+/// it has to be quick.
+pub(super) async fn calls(effort: Effort) -> Result<SourceCalls, CliError> {
     let sandbox = sandbox()?;
     let python = match bulkhead_tools::PYTHON {
-        Ok(bytes) => Some(measured(&sandbox, bytes, Language::Python, PYTHON, effort).await?),
-        Err(_) => None,
+        Ok(bytes) => measured(&sandbox, bytes, Language::Python, PYTHON, effort).await?,
+        Err(_) => Err(NO_PYTHON),
     };
     let bytes = bulkhead_tools::JAVASCRIPT;
     let javascript = measured(&sandbox, bytes, Language::JavaScript, JAVASCRIPT, effort).await?;
-    Ok((python, Some(javascript)))
+    Ok(SourceCalls { python, javascript })
 }
 
 /// Keeps the compiled runtimes beyond this run: compiling them takes longer than all the rest.
@@ -56,7 +70,10 @@ async fn measured(
     language: Language,
     text: &str,
     effort: Effort,
-) -> Result<Spread, CliError> {
+) -> Result<Result<Spread, Missing>, CliError> {
+    if effort.quick && !sandbox.is_compiled(bytes) {
+        return Ok(Err(NOT_COMPILED));
+    }
     let runtime = sandbox.install_runtime(bytes).await;
     let runtime = runtime.map_err(|error| CliError::install(&error))?;
     let (warm_up, count) = (effort.of(20, 200), effort.of(300, 3_000));
@@ -71,7 +88,7 @@ async fn measured(
             samples.push(took);
         }
     }
-    Ok(samples.spread())
+    Ok(Ok(samples.spread()))
 }
 
 /// On a worker thread, as a server's calls are.

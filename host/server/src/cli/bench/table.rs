@@ -59,6 +59,9 @@ pub(super) fn show(figures: &Figures, screen: &Screen) {
         };
         screen.out(format!("{:<44} {value:>14}   {promise}", line.what).trim_end());
     }
+    for (key, note) in &figures.notes {
+        screen.out(format_args!("{key} is unknown: {note}"));
+    }
     if figures.profile == "debug" {
         screen.out(screen.paint(
             "this is a debug build: promises are for release builds",

@@ -2,7 +2,7 @@
 
 use axum::{
     Json,
-    extract::{RawQuery, Request, State},
+    extract::{Request, State},
 };
 use bulkhead_store::{
     NewSandboxConfig, SandboxConfig, SandboxConfigFilter, SandboxType, StoreError,
@@ -10,17 +10,28 @@ use bulkhead_store::{
 use http::StatusCode;
 
 use super::{
-    local::{self, LocalSandboxConfig},
-    query,
+    local::{self, LocalSandboxConfig, SandboxConfigCreate, SandboxConfigUpdate},
+    query::{ConfigQuery, ListQuery},
     view::ConfigView,
 };
 use crate::{
-    contract::{Body, Refusal, id},
-    http::{AppState, query::Path},
+    contract::{Body, Parameters, Refusal, document::Refusals, id},
+    http::{AppState, query::Path, unbroken_contract},
 };
 
 /// Saves the configuration of the one sandbox, in place of the one that it has.
-pub(super) async fn save(
+#[utoipa::path(
+    post,
+    path = "/v1/sandbox-config/",
+    operation_id = "create_sandbox_config",
+    tag = "sandbox-config",
+    request_body = SandboxConfigCreate,
+    responses(
+        (status = OK, body = ConfigView, description = "the configuration"),
+        Refusals,
+    )
+)]
+pub(crate) async fn save(
     State(app): State<AppState>,
     request: Request,
 ) -> Result<Json<ConfigView>, Refusal> {
@@ -30,7 +41,18 @@ pub(super) async fn save(
 }
 
 /// As [`save`], for a body that is the configuration itself.
-pub(super) async fn save_local(
+#[utoipa::path(
+    post,
+    path = "/v1/sandbox-config/local",
+    operation_id = "create_local_sandbox_config",
+    tag = "sandbox-config",
+    request_body = LocalSandboxConfig,
+    responses(
+        (status = OK, body = ConfigView, description = "the configuration"),
+        Refusals,
+    )
+)]
+pub(crate) async fn save_local(
     State(app): State<AppState>,
     Body(config): Body<LocalSandboxConfig>,
 ) -> Result<Json<ConfigView>, Refusal> {
@@ -39,7 +61,17 @@ pub(super) async fn save_local(
 }
 
 /// The configuration as it is, or a new one.
-pub(super) async fn default_local(
+#[utoipa::path(
+    post,
+    path = "/v1/sandbox-config/local/default",
+    operation_id = "create_default_local_sandbox_config",
+    tag = "sandbox-config",
+    responses(
+        (status = OK, body = ConfigView, description = "the configuration"),
+        Refusals,
+    )
+)]
+pub(crate) async fn default_local(
     State(app): State<AppState>,
 ) -> Result<Json<ConfigView>, Refusal> {
     if let Some(found) = app.store.sandbox_config_by_type(SandboxType::Local).await? {
@@ -59,27 +91,68 @@ pub(super) async fn default_local(
     Ok(Json(config.into()))
 }
 
+/// There is no virtual environment that could be made again.
+#[utoipa::path(
+    post,
+    path = "/v1/sandbox-config/local/recreate-venv",
+    operation_id = "force_recreate_local_sandbox_venv",
+    tag = "sandbox-config",
+    responses(
+        (status = OK, body = ConfigView, description = "the configuration as it is"),
+        Refusals,
+    )
+)]
+pub(crate) async fn recreate_venv(state: State<AppState>) -> Result<Json<ConfigView>, Refusal> {
+    default_local(state).await
+}
+
 /// Refuses a configuration of another kind of sandbox.
-pub(super) async fn no_other() -> Refusal {
+#[utoipa::path(
+    post,
+    path = "/v1/sandbox-config/e2b/default",
+    operation_id = "create_default_e2b_sandbox_config",
+    tag = "sandbox-config",
+    responses(Refusals,)
+)]
+pub(crate) async fn default_e2b() -> Refusal {
     local::other_kind()
 }
 
-pub(super) async fn list(
+/// All configurations, the oldest first.
+#[utoipa::path(
+    get,
+    path = "/v1/sandbox-config/",
+    operation_id = "list_sandbox_configs",
+    tag = "sandbox-config",
+    params(ConfigQuery, ListQuery),
+    responses(
+        (status = OK, body = Vec<ConfigView>, description = "the configurations"),
+        Refusals,
+    )
+)]
+pub(crate) async fn list(
     State(app): State<AppState>,
-    RawQuery(query): RawQuery,
+    Parameters(query): Parameters<ConfigQuery>,
 ) -> Result<Json<Vec<ConfigView>>, Refusal> {
-    let query = query::read(query.as_deref(), true)?;
-    let filter = SandboxConfigFilter {
-        sandbox_type: query.sandbox_type,
-        limit: Some(query.limit),
-        after: query.after,
-    };
+    let filter = SandboxConfigFilter::from(query);
     let found = app.store.sandbox_configs(&filter).await.map_err(refusal)?;
     Ok(Json(found.into_iter().map(ConfigView::from).collect()))
 }
 
 /// Replaces what is configured, where the body says so.
-pub(super) async fn update(
+#[utoipa::path(
+    patch,
+    path = "/v1/sandbox-config/{sandbox_config_id}",
+    operation_id = "update_sandbox_config",
+    tag = "sandbox-config",
+    params(("sandbox_config_id" = String, Path, description = "the configuration's id")),
+    request_body = SandboxConfigUpdate,
+    responses(
+        (status = OK, body = ConfigView, description = "the configuration"),
+        Refusals,
+    )
+)]
+pub(crate) async fn update(
     State(app): State<AppState>,
     Path(config_id): Path<String>,
     request: Request,
@@ -104,16 +177,31 @@ pub(super) async fn update(
 }
 
 /// Deletes a configuration with its variables.
-pub(super) async fn delete(
+#[utoipa::path(
+    delete,
+    path = "/v1/sandbox-config/{sandbox_config_id}",
+    operation_id = "delete_sandbox_config",
+    tag = "sandbox-config",
+    params(("sandbox_config_id" = String, Path, description = "the configuration's id")),
+    responses(
+        (status = NO_CONTENT, description = "it is deleted"),
+        Refusals,
+    )
+)]
+pub(crate) async fn delete(
     State(app): State<AppState>,
     Path(config_id): Path<String>,
 ) -> Result<StatusCode, Refusal> {
     check_id(&config_id)?;
-    if app.store.delete_sandbox_config(&config_id).await? {
+    let deleted = unbroken_contract(async move {
+        if !app.store.delete_sandbox_config(&config_id).await? {
+            return Err(not_found(&config_id));
+        }
+        // Its variables went with it.
+        app.registry.forget_plans();
         Ok(StatusCode::NO_CONTENT)
-    } else {
-        Err(not_found(&config_id))
-    }
+    });
+    deleted.await
 }
 
 /// Refuses what is no id of a configuration.

@@ -5,33 +5,34 @@
 //! refused: a client that sends them counts on a sandbox that is not there.
 
 use axum::extract::Request;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use utoipa::ToSchema;
 
-use crate::{
-    contract::{
-        Refusal,
-        body::{self, Schema},
-    },
-    http::json,
+use crate::contract::{
+    Refusal,
+    body::{self, Schema},
 };
 
 /// Fields that only configurations of other kinds of sandbox have.
 const FIELDS_OF_OTHERS: [&str; 4] = ["timeout", "template", "language", "npm_requirements"];
 
 /// A configuration of the local sandbox.
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize, ToSchema)]
 #[serde(default)]
-pub(super) struct LocalSandboxConfig {
+pub(crate) struct LocalSandboxConfig {
     sandbox_dir: Option<String>,
     use_venv: bool,
     venv_name: String,
     pip_requirements: Vec<PipRequirement>,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize, ToSchema)]
+#[schema(as = SandboxRequirement)]
 struct PipRequirement {
+    /// Its name in the package index.
     name: String,
+    /// The version; the newest if left out.
     version: Option<String>,
 }
 
@@ -54,28 +55,29 @@ impl Default for LocalSandboxConfig {
 impl LocalSandboxConfig {
     /// With every field.
     pub(super) fn into_json(self) -> Value {
-        let requirements = self.pip_requirements.into_iter();
-        let requirements: Vec<_> = requirements
-            .map(|PipRequirement { name, version }| json!({ "name": name, "version": version }))
-            .collect();
-        json!({
-            "sandbox_dir": self.sandbox_dir, "use_venv": self.use_venv,
-            "venv_name": self.venv_name, "pip_requirements": requirements,
-        })
+        json!(self)
     }
 }
 
-/// A create as far as the contract alone decides about it.
-#[derive(Deserialize)]
-struct SandboxConfigCreate {}
+/// The body of a create.
+#[derive(Deserialize, ToSchema)]
+#[allow(dead_code, reason = "what is in it is read as it was sent")]
+pub(crate) struct SandboxConfigCreate {
+    #[schema(value_type = LocalSandboxConfig)]
+    config: Value,
+}
 
 impl Schema for SandboxConfigCreate {
     const NAME: &str = "SandboxConfigCreate";
 }
 
-/// An update as far as the contract alone decides about it.
-#[derive(Deserialize)]
-struct SandboxConfigUpdate {}
+/// The body of an update. What is left out stays as it is.
+#[derive(Deserialize, ToSchema)]
+#[allow(dead_code, reason = "what is in it is read as it was sent")]
+pub(crate) struct SandboxConfigUpdate {
+    #[schema(value_type = Option<LocalSandboxConfig>)]
+    config: Option<Value>,
+}
 
 impl Schema for SandboxConfigUpdate {
     const NAME: &str = "SandboxConfigUpdate";
@@ -95,8 +97,7 @@ pub(super) async fn optional(request: Request) -> Result<Option<LocalSandboxConf
 
 /// A body that the contract takes, as it was sent.
 async fn checked<T: Schema>(request: Request) -> Result<Value, Refusal> {
-    let bytes = json::read(request).await?;
-    let body: Value = json::parse(&bytes)?;
+    let body = body::value(request).await?;
     body::read::<T>(&body)?;
     Ok(body)
 }

@@ -10,50 +10,48 @@
 //! - [`configs`]: configurations. [`variables`]: their variables.
 //! - [`local`]: the body of a configuration. [`query`]: which page of a list. [`view`]: answers.
 
-mod configs;
+pub(crate) mod configs;
 mod local;
 mod query;
-mod variables;
+pub(crate) mod variables;
 mod view;
 
 use axum::{
     Router,
-    routing::{MethodRouter, get, patch, post},
+    routing::{get, patch, post},
 };
 
 use super::AppState;
 use crate::contract::{Refusal, id};
 
-/// The routes, each with and without a slash at the end.
+/// What the OpenAPI document does not describe: the other spelling of every path, since clients and
+/// people use both.
 pub(crate) fn routes() -> Router<AppState> {
-    let routes: [(&str, MethodRouter<AppState>); 8] = [
-        ("", get(configs::list).post(configs::save)),
-        ("/e2b/default", post(configs::no_other)),
-        ("/local", post(configs::save_local)),
-        ("/local/default", post(configs::default_local)),
-        // No virtual environment is there that could be made again.
-        ("/local/recreate-venv", post(configs::default_local)),
-        (
-            "/{sandbox_config_id}",
+    const VARIABLES: &str = "/v1/sandbox-config/{sandbox_config_id}/environment-variable/";
+    Router::new()
+        .route("/v1/sandbox-config", get(configs::list).post(configs::save))
+        .route(
+            "/v1/sandbox-config/e2b/default/",
+            post(configs::default_e2b),
+        )
+        .route("/v1/sandbox-config/local/", post(configs::save_local))
+        .route(
+            "/v1/sandbox-config/local/default/",
+            post(configs::default_local),
+        )
+        .route(
+            "/v1/sandbox-config/local/recreate-venv/",
+            post(configs::recreate_venv),
+        )
+        .route(
+            "/v1/sandbox-config/{sandbox_config_id}/",
             patch(configs::update).delete(configs::delete),
-        ),
-        (
-            "/{sandbox_config_id}/environment-variable",
-            get(variables::list).post(variables::save),
-        ),
-        (
-            "/environment-variable/{env_var_id}",
+        )
+        .route(VARIABLES, get(variables::list).post(variables::save))
+        .route(
+            "/v1/sandbox-config/environment-variable/{env_var_id}/",
             patch(variables::update).delete(variables::delete),
-        ),
-    ];
-    let mut router = Router::new();
-    for (path, methods) in routes {
-        let path = format!("/v1/sandbox-config{path}");
-        router = router
-            .route(&format!("{path}/"), methods.clone())
-            .route(&path, methods);
-    }
-    router
+        )
 }
 
 /// 404 in the words of the contract. `what`: its name for the thing.

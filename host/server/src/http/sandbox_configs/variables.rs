@@ -1,22 +1,20 @@
 //! Variables of a configuration: saved, listed, changed, deleted.
 
-use axum::{
-    Json,
-    extract::{RawQuery, State},
-};
+use axum::{Json, extract::State};
 use bulkhead_store::{NewSandboxVariable, SandboxVariable, StoreError};
 use http::StatusCode;
 use serde::Deserialize;
+use utoipa::ToSchema;
 
-use super::{configs, query, view::VariableView};
+use super::{configs, query::ListQuery, view::VariableView};
 use crate::{
-    contract::{Body, Refusal, body::Schema, id},
-    http::{AppState, query::Path},
+    contract::{Body, Parameters, Refusal, body::Schema, document::Refusals, id},
+    http::{AppState, query::Path, unbroken_contract},
 };
 
 /// The body of a create.
-#[derive(Deserialize)]
-pub(super) struct SandboxEnvironmentVariableCreate {
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct SandboxEnvironmentVariableCreate {
     key: String,
     value: String,
     description: Option<String>,
@@ -27,8 +25,8 @@ impl Schema for SandboxEnvironmentVariableCreate {
 }
 
 /// The body of an update. A field that is null is as one that is left out.
-#[derive(Deserialize)]
-pub(super) struct SandboxEnvironmentVariableUpdate {
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct SandboxEnvironmentVariableUpdate {
     key: Option<String>,
     value: Option<String>,
     description: Option<String>,
@@ -39,7 +37,19 @@ impl Schema for SandboxEnvironmentVariableUpdate {
 }
 
 /// Saves a variable, in place of the one of its key.
-pub(super) async fn save(
+#[utoipa::path(
+    post,
+    path = "/v1/sandbox-config/{sandbox_config_id}/environment-variable",
+    operation_id = "create_sandbox_environment_variable",
+    tag = "sandbox-config",
+    params(("sandbox_config_id" = String, Path, description = "the configuration's id")),
+    request_body = SandboxEnvironmentVariableCreate,
+    responses(
+        (status = OK, body = VariableView, description = "the variable"),
+        Refusals,
+    )
+)]
+pub(crate) async fn save(
     State(app): State<AppState>,
     Path(config_id): Path<String>,
     Body(body): Body<SandboxEnvironmentVariableCreate>,
@@ -51,21 +61,36 @@ pub(super) async fn save(
         description: body.description,
         user_id: Some(id::DEFAULT_USER.to_owned()),
     };
-    let saved = app.store.upsert_sandbox_variable(&config_id, new).await;
-    let saved = saved.map_err(|error| match error {
-        StoreError::NotFound { .. } => configs::not_found(&config_id),
-        error => error.into(),
-    })?;
-    Ok(Json(saved.record.into()))
+    let saved = unbroken_contract(async move {
+        let saved = app.store.upsert_sandbox_variable(&config_id, new).await;
+        let saved = saved.map_err(|error| match error {
+            StoreError::NotFound { .. } => configs::not_found(&config_id),
+            error => error.into(),
+        })?;
+        app.registry.forget_plans();
+        Ok(saved)
+    });
+    Ok(Json(saved.await?.record.into()))
 }
 
-pub(super) async fn list(
+/// The variables of a configuration, the oldest first.
+#[utoipa::path(
+    get,
+    path = "/v1/sandbox-config/{sandbox_config_id}/environment-variable",
+    operation_id = "list_sandbox_environment_variables",
+    tag = "sandbox-config",
+    params(("sandbox_config_id" = String, Path, description = "the configuration's id"), ListQuery),
+    responses(
+        (status = OK, body = Vec<VariableView>, description = "the variables, with their values"),
+        Refusals,
+    )
+)]
+pub(crate) async fn list(
     State(app): State<AppState>,
     Path(config_id): Path<String>,
-    RawQuery(query): RawQuery,
+    Parameters(query): Parameters<ListQuery>,
 ) -> Result<Json<Vec<VariableView>>, Refusal> {
     configs::check_id(&config_id)?;
-    let query = query::read(query.as_deref(), false)?;
     let found = app
         .store
         .sandbox_variables(&config_id, query.after.as_deref(), Some(query.limit))
@@ -79,12 +104,24 @@ pub(super) async fn list(
 }
 
 /// Changes the fields that are given.
-pub(super) async fn update(
+#[utoipa::path(
+    patch,
+    path = "/v1/sandbox-config/environment-variable/{env_var_id}",
+    operation_id = "update_sandbox_environment_variable",
+    tag = "sandbox-config",
+    params(("env_var_id" = String, Path, description = "the variable's id")),
+    request_body = SandboxEnvironmentVariableUpdate,
+    responses(
+        (status = OK, body = VariableView, description = "the variable"),
+        Refusals,
+    )
+)]
+pub(crate) async fn update(
     State(app): State<AppState>,
     Path(variable_id): Path<String>,
     Body(body): Body<SandboxEnvironmentVariableUpdate>,
 ) -> Result<Json<VariableView>, Refusal> {
-    let change = |variable: &mut SandboxVariable| {
+    let change = move |variable: &mut SandboxVariable| {
         if let Some(key) = body.key {
             variable.key = key;
         }
@@ -97,22 +134,39 @@ pub(super) async fn update(
         variable.last_updated_by_id = Some(id::DEFAULT_USER.to_owned());
         Ok::<_, StoreError>(())
     };
-    let changed = app
-        .store
-        .update_sandbox_variable(&variable_id, change)
-        .await;
-    Ok(Json(changed.map_err(refusal)?.into()))
+    let changed = unbroken_contract(async move {
+        let changed = app.store.update_sandbox_variable(&variable_id, change);
+        let changed = changed.await.map_err(refusal)?;
+        app.registry.forget_plans();
+        Ok(changed)
+    });
+    Ok(Json(changed.await?.into()))
 }
 
-pub(super) async fn delete(
+/// Deletes a variable.
+#[utoipa::path(
+    delete,
+    path = "/v1/sandbox-config/environment-variable/{env_var_id}",
+    operation_id = "delete_sandbox_environment_variable",
+    tag = "sandbox-config",
+    params(("env_var_id" = String, Path, description = "the variable's id")),
+    responses(
+        (status = NO_CONTENT, description = "it is deleted"),
+        Refusals,
+    )
+)]
+pub(crate) async fn delete(
     State(app): State<AppState>,
     Path(variable_id): Path<String>,
 ) -> Result<StatusCode, Refusal> {
-    if app.store.delete_sandbox_variable(&variable_id).await? {
+    let deleted = unbroken_contract(async move {
+        if !app.store.delete_sandbox_variable(&variable_id).await? {
+            return Err(not_found(&variable_id));
+        }
+        app.registry.forget_plans();
         Ok(StatusCode::NO_CONTENT)
-    } else {
-        Err(not_found(&variable_id))
-    }
+    });
+    deleted.await
 }
 
 fn not_found(variable_id: &str) -> Refusal {

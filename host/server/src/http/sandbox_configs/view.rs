@@ -4,21 +4,29 @@ use bulkhead_domain::Timestamp;
 use bulkhead_store::{SandboxConfig, SandboxType, SandboxVariable};
 use serde::Serialize;
 use serde_json::Value;
+use utoipa::ToSchema;
+
+use super::local::LocalSandboxConfig;
 
 /// The organisation that everything belongs to.
 const ORGANIZATION: &str = "org-00000000-0000-4000-8000-000000000000";
 
 /// A configuration.
-#[derive(Serialize)]
-pub(super) struct ConfigView {
+#[derive(Serialize, ToSchema)]
+#[schema(as = SandboxConfig)]
+pub(crate) struct ConfigView {
     created_by_id: Option<String>,
     last_updated_by_id: Option<String>,
+    #[schema(value_type = String)]
     created_at: Timestamp,
+    #[schema(value_type = String)]
     updated_at: Timestamp,
     id: String,
     #[serde(rename = "type")]
+    #[schema(value_type = String)]
     sandbox_type: SandboxType,
     organization_id: &'static str,
+    #[schema(value_type = LocalSandboxConfig)]
     config: Value,
 }
 
@@ -38,11 +46,14 @@ impl From<SandboxConfig> for ConfigView {
 }
 
 /// A variable.
-#[derive(Serialize)]
-pub(super) struct VariableView {
+#[derive(Serialize, ToSchema)]
+#[schema(as = SandboxEnvironmentVariable)]
+pub(crate) struct VariableView {
     created_by_id: Option<String>,
     last_updated_by_id: Option<String>,
+    #[schema(value_type = String)]
     created_at: Timestamp,
+    #[schema(value_type = String)]
     updated_at: Timestamp,
     id: String,
     key: String,

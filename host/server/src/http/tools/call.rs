@@ -12,14 +12,14 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
-use super::{list, run::order, view::Detail};
+use super::list;
 use crate::{
     app::App,
-    calls::CallRequest,
-    contract::{Body, Refusal, body::Schema},
+    calls::{Behalf, CallRequest},
+    contract::{Body, Refusal, body::Schema, document::Refusals},
     http::AppState,
     source::{
-        code, language,
+        code,
         returned::{Returned, limited},
         run::Request,
     },
@@ -47,9 +47,7 @@ impl Schema for ToolCall {
     request_body = ToolCall,
     responses(
         (status = OK, body = Object, description = "status, func_return, tool_return, stdout, stderr and the receipt"),
-        (status = BAD_REQUEST, body = Detail, description = "the source or the schema is wrong, in the words of the contract"),
-        (status = NOT_FOUND, body = Detail, description = "there is no such tool"),
-        (status = UNPROCESSABLE_ENTITY, body = Detail, description = "the request does not have the form"),
+        Refusals,
     )
 )]
 pub(crate) async fn call(
@@ -92,6 +90,7 @@ async fn execute(
             events: None,
             cancel: app.calls.token(),
             lineage,
+            behalf: Behalf::default(),
         };
         let report = app.call(&plan, request).await;
         return Ok((Returned::of(&report, Some(&name)), json!(report.receipt)));
@@ -110,33 +109,4 @@ async fn execute(
         Returned::of_source(&report, Some(&name))
     };
     Ok((returned, json!(report.report.receipt)))
-}
-
-impl Request {
-    /// A call of a tool that was saved from source.
-    pub(crate) fn of_tool(tool: &ToolRecord, args: &Value) -> Result<Self, Refusal> {
-        let (Some(text), Some(language)) =
-            (&tool.source_code, language(tool.source_type.as_deref()))
-        else {
-            return Err(Refusal::bad_request(format!(
-                "the tool '{}' has no source that this server can run",
-                tool.name
-            )));
-        };
-        let schema = tool.json_schema.clone().unwrap_or(Value::Null);
-        // The source may name the function otherwise than the schema names the tool.
-        let function = tool
-            .metadata
-            .as_ref()
-            .and_then(|metadata| metadata["function"].as_str());
-        let job = Job::Call {
-            order: order(&schema),
-        };
-        let mut request = Self::new(tool.name.clone(), language, text.clone(), job);
-        request.function = Some(function.unwrap_or(&tool.name).to_owned());
-        request.tool_id = Some(tool.id.clone());
-        request.packages = tool.packages;
-        request.input = args.to_string().into();
-        Ok(request)
-    }
 }

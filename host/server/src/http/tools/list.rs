@@ -2,20 +2,19 @@
 
 use axum::{
     Json,
-    extract::{Path, RawQuery, State},
+    extract::{Path, State},
 };
-use bulkhead_store::{StoreError, ToolFilter, ToolRecord, ToolType};
-use serde_json::{Value, json};
+use bulkhead_store::{StoreError, ToolFilter, ToolRecord};
 
-use super::view::{Detail, ToolView};
+use super::{
+    query::{ListQuery, Which},
+    view::ToolView,
+};
 use crate::{
     app::App,
-    contract::{Refusal, id, repr},
+    contract::{Parameters, Refusal, document::Refusals, id, query::Page},
     http::AppState,
 };
-
-/// Tools of one answer where the client names no number.
-const LIMIT_DEFAULT: u32 = 50;
 
 #[utoipa::path(
     get,
@@ -25,9 +24,7 @@ const LIMIT_DEFAULT: u32 = 50;
     params(("tool_id" = String, Path, description = "the tool's id")),
     responses(
         (status = OK, body = ToolView, description = "the tool"),
-        (status = BAD_REQUEST, body = Detail, description = "the source or the schema is wrong, in the words of the contract"),
-        (status = NOT_FOUND, body = Detail, description = "there is no such tool"),
-        (status = UNPROCESSABLE_ENTITY, body = Detail, description = "the request does not have the form"),
+        Refusals,
     )
 )]
 pub(crate) async fn get(
@@ -56,32 +53,17 @@ pub(super) fn not_found(tool_id: &str) -> Refusal {
     path = "/v1/tools/",
     operation_id = "list_tools",
     tag = "tools",
-    params(
-        ("name" = Option<String>, Query, description = "of this name"),
-        ("names" = Option<Vec<String>>, Query, description = "of one of these names"),
-        ("tool_ids" = Option<Vec<String>>, Query, description = "with one of these ids"),
-        ("search" = Option<String>, Query, description = "with this in the name"),
-        ("tool_types" = Option<Vec<String>>, Query, description = "of one of these types"),
-        ("exclude_tool_types" = Option<Vec<String>>, Query, description = "of none of these types"),
-        ("return_only_letta_tools" = Option<bool>, Query, description = "only those that come with the server"),
-        ("exclude_letta_tools" = Option<bool>, Query, description = "without those that come with the server"),
-        ("before" = Option<String>, Query, description = "what comes before the tool with this id"),
-        ("after" = Option<String>, Query, description = "what follows the tool with this id"),
-        ("order" = Option<String>, Query, description = "asc or desc, the newest first by default"),
-        ("limit" = Option<u32>, Query, description = "how many, 50 by default"),
-    ),
+    params(Which, Page),
     responses(
         (status = OK, body = Vec<ToolView>, description = "the tools"),
-        (status = BAD_REQUEST, body = Detail, description = "the source or the schema is wrong, in the words of the contract"),
-        (status = NOT_FOUND, body = Detail, description = "there is no such tool"),
-        (status = UNPROCESSABLE_ENTITY, body = Detail, description = "the request does not have the form"),
+        Refusals,
     )
 )]
 pub(crate) async fn list(
     State(app): State<AppState>,
-    RawQuery(query): RawQuery,
+    Parameters(query): Parameters<ListQuery>,
 ) -> Result<Json<Vec<ToolView>>, Refusal> {
-    let filter = filter(query.as_deref(), true)?;
+    let filter = ToolFilter::from(query);
     let tools = app
         .store
         .tools(&filter)
@@ -98,28 +80,17 @@ pub(crate) async fn list(
     path = "/v1/tools/count",
     operation_id = "count_tools",
     tag = "tools",
-    params(
-        ("name" = Option<String>, Query, description = "of this name"),
-        ("names" = Option<Vec<String>>, Query, description = "of one of these names"),
-        ("tool_ids" = Option<Vec<String>>, Query, description = "with one of these ids"),
-        ("search" = Option<String>, Query, description = "with this in the name"),
-        ("tool_types" = Option<Vec<String>>, Query, description = "of one of these types"),
-        ("exclude_tool_types" = Option<Vec<String>>, Query, description = "of none of these types"),
-        ("return_only_letta_tools" = Option<bool>, Query, description = "only those that come with the server"),
-        ("exclude_letta_tools" = Option<bool>, Query, description = "without those that come with the server"),
-    ),
+    params(Which),
     responses(
-        (status = OK, body = u64, description = "how many"),
-        (status = BAD_REQUEST, body = Detail, description = "the source or the schema is wrong, in the words of the contract"),
-        (status = NOT_FOUND, body = Detail, description = "there is no such tool"),
-        (status = UNPROCESSABLE_ENTITY, body = Detail, description = "the request does not have the form"),
+        (status = OK, body = u64, content_type = "application/json", description = "how many"),
+        Refusals,
     )
 )]
 pub(crate) async fn count(
     State(app): State<AppState>,
-    RawQuery(query): RawQuery,
+    Parameters(which): Parameters<Which>,
 ) -> Result<Json<u64>, Refusal> {
-    let filter = filter(query.as_deref(), false)?;
+    let filter = ToolFilter::from(which);
     Ok(Json(app.store.count_tools(&filter).await?))
 }
 
@@ -138,9 +109,7 @@ pub(super) async fn search() -> Refusal {
     tag = "tools",
     responses(
         (status = OK, body = Vec<ToolView>, description = "the tools that come with the server"),
-        (status = BAD_REQUEST, body = Detail, description = "the source or the schema is wrong, in the words of the contract"),
-        (status = NOT_FOUND, body = Detail, description = "there is no such tool"),
-        (status = UNPROCESSABLE_ENTITY, body = Detail, description = "the request does not have the form"),
+        Refusals,
     )
 )]
 pub(crate) async fn add_base_tools(
@@ -153,84 +122,4 @@ pub(crate) async fn add_base_tools(
     };
     let tools = app.store.tools(&filter).await?;
     Ok(Json(tools.into_iter().map(ToolView::from).collect()))
-}
-
-/// The query as a filter. `paged`: whether it may name a page.
-fn filter(query: Option<&str>, paged: bool) -> Result<ToolFilter, Refusal> {
-    let mut filter = ToolFilter {
-        limit: Some(LIMIT_DEFAULT),
-        ..ToolFilter::default()
-    };
-    let mut faults = Vec::new();
-    for (key, value) in url::form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
-        let (key, value) = (key.as_ref(), value.into_owned());
-        match key {
-            "name" => filter.name = Some(value),
-            "names" => filter.names.get_or_insert_default().push(value),
-            "tool_ids" => filter.ids.get_or_insert_default().push(value),
-            "search" => filter.search = Some(value),
-            // A type that nobody knows is that of no tool.
-            "tool_types" => {
-                let types = filter.types.get_or_insert_default();
-                types.extend(value.parse::<ToolType>());
-            }
-            "exclude_tool_types" => {
-                let types = filter.exclude_types.get_or_insert_default();
-                types.extend(value.parse::<ToolType>());
-            }
-            "return_only_letta_tools" => filter.return_only_letta_tools = is_true(&value),
-            "exclude_letta_tools" => filter.exclude_letta_tools = is_true(&value),
-            "before" if paged => filter.before = Some(value),
-            "after" if paged => filter.after = Some(value),
-            "order" if paged && matches!(value.as_str(), "asc" | "desc") => {
-                filter.ascending = value == "asc";
-            }
-            "order" if paged => faults.push(fault(
-                "literal_error",
-                key,
-                "Input should be 'asc' or 'desc'",
-                &value,
-            )),
-            "limit" if paged => match value.parse::<i64>() {
-                Ok(limit @ 0..) => {
-                    let limit = limit.min(i64::from(bulkhead_store::PAGE_MAX));
-                    filter.limit = u32::try_from(limit).ok();
-                }
-                Ok(_) => faults.push(fault(
-                    "greater_than_equal",
-                    key,
-                    "Input should be greater than or equal to 0",
-                    &value,
-                )),
-                Err(_) => faults.push(fault(
-                    "int_parsing",
-                    key,
-                    "Input should be a valid integer, unable to parse string as an integer",
-                    &value,
-                )),
-            },
-            _ => {}
-        }
-    }
-    if faults.is_empty() {
-        Ok(filter)
-    } else {
-        Err(Refusal::invalid(&faults, &[]))
-    }
-}
-
-fn is_true(value: &str) -> bool {
-    matches!(
-        value.to_lowercase().as_str(),
-        "true" | "1" | "yes" | "on" | "t" | "y"
-    )
-}
-
-fn fault(kind: &str, key: &str, message: &str, input: &str) -> String {
-    let quoted = |text: &str| repr::repr(&Value::from(text));
-    format!(
-        "{{'type': '{kind}', 'loc': ('query', '{key}'), 'msg': {}, 'input': {}}}",
-        quoted(message),
-        repr::repr(&json!(input))
-    )
 }

@@ -1,11 +1,12 @@
 //! `/v1/tools`: tools as the clients of the V1 API know them.
 //!
 //! - [`call`]: calling a tool of the list.
-//! - [`save`]: create, upsert, update, delete. [`list`]: one, many, how many. [`run`]: from source,
-//!   without saving. [`view`]: a tool in an answer.
+//! - [`save`]: create, upsert, update, delete. [`list`]: one, many, how many. [`query`]: which ones.
+//! - [`run`]: from source, without saving. [`view`]: a tool in an answer.
 
 pub(crate) mod call;
 pub(crate) mod list;
+pub(crate) mod query;
 pub(crate) mod run;
 pub(crate) mod save;
 pub(crate) mod view;

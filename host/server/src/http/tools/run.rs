@@ -11,14 +11,14 @@ use utoipa::ToSchema;
 
 use super::{
     save::{check_npm, check_size, language},
-    view::{Detail, Requirement},
+    view::Requirement,
 };
 use crate::{
-    contract::{Body, Refusal, body::Schema},
+    contract::{Body, Refusal, body::Schema, document::Refusals},
     http::AppState,
     source::{
         returned::{Returned, limited},
-        run::Request,
+        run::{Request, order},
     },
 };
 
@@ -58,9 +58,7 @@ impl Schema for ToolRunFromSource {
     request_body = ToolRunFromSource,
     responses(
         (status = OK, body = Object, description = "a tool_return_message"),
-        (status = BAD_REQUEST, body = Detail, description = "the source or the schema is wrong, in the words of the contract"),
-        (status = NOT_FOUND, body = Detail, description = "there is no such tool"),
-        (status = UNPROCESSABLE_ENTITY, body = Detail, description = "the request does not have the form"),
+        Refusals,
     )
 )]
 pub(crate) async fn run(
@@ -114,26 +112,6 @@ fn message(name: Option<&str>, returned: Returned) -> Value {
     })
 }
 
-/// The arguments in the order of the schema, required ones first.
-pub(crate) fn order(json_schema: &Value) -> Vec<String> {
-    let parameters = &json_schema["parameters"];
-    let required = parameters["required"].as_array().into_iter().flatten();
-    let mut order: Vec<String> = required
-        .filter_map(Value::as_str)
-        .map(str::to_owned)
-        .collect();
-    for name in parameters["properties"]
-        .as_object()
-        .into_iter()
-        .flat_map(|all| all.keys())
-    {
-        if !order.contains(name) {
-            order.push(name.clone());
-        }
-    }
-    order
-}
-
 /// The body of a question for a schema.
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct CodeInput {
@@ -154,9 +132,7 @@ impl Schema for CodeInput {
     request_body = CodeInput,
     responses(
         (status = OK, body = Object, description = "the function that a model would be offered"),
-        (status = BAD_REQUEST, body = Detail, description = "the source or the schema is wrong, in the words of the contract"),
-        (status = NOT_FOUND, body = Detail, description = "there is no such tool"),
-        (status = UNPROCESSABLE_ENTITY, body = Detail, description = "the request does not have the form"),
+        Refusals,
     )
 )]
 pub(crate) async fn generate_schema(

@@ -13,11 +13,11 @@ use utoipa::ToSchema;
 
 use super::{
     list,
-    view::{Detail, Requirement, ToolView},
+    view::{Requirement, ToolView},
 };
 use crate::{
     app::App,
-    contract::{Body, Refusal, body::Schema, id},
+    contract::{Body, Refusal, body::Schema, document::Refusals, id},
     http::{AppState, unbroken_contract},
     source,
 };
@@ -84,9 +84,7 @@ impl Schema for ToolUpdate {
     request_body = ToolCreate,
     responses(
         (status = OK, body = ToolView, description = "the tool"),
-        (status = BAD_REQUEST, body = Detail, description = "the source or the schema is wrong, in the words of the contract"),
-        (status = NOT_FOUND, body = Detail, description = "there is no such tool"),
-        (status = UNPROCESSABLE_ENTITY, body = Detail, description = "the request does not have the form"),
+        Refusals,
     )
 )]
 pub(crate) async fn upsert(
@@ -102,7 +100,12 @@ pub(crate) async fn upsert(
         {
             return Err(taken(&former));
         }
-        Ok(app.store.upsert_tool(new).await?.record)
+        let saved = app.store.upsert_tool(new).await?;
+        if saved.is_new {
+            // Source that may call any tool has one more in scope.
+            app.registry.forget_plans();
+        }
+        Ok(saved.record)
     })
     .await?;
     Ok(Json(saved.into()))
@@ -117,9 +120,7 @@ pub(crate) async fn upsert(
     request_body = ToolCreate,
     responses(
         (status = OK, body = ToolView, description = "the tool"),
-        (status = BAD_REQUEST, body = Detail, description = "the source or the schema is wrong, in the words of the contract"),
-        (status = NOT_FOUND, body = Detail, description = "there is no such tool"),
-        (status = UNPROCESSABLE_ENTITY, body = Detail, description = "the request does not have the form"),
+        Refusals,
     )
 )]
 pub(crate) async fn create(
@@ -196,9 +197,7 @@ async fn prepare(app: &App, body: ToolCreate) -> Result<NewTool, Refusal> {
     request_body = ToolUpdate,
     responses(
         (status = OK, body = ToolView, description = "the tool"),
-        (status = BAD_REQUEST, body = Detail, description = "the source or the schema is wrong, in the words of the contract"),
-        (status = NOT_FOUND, body = Detail, description = "there is no such tool"),
-        (status = UNPROCESSABLE_ENTITY, body = Detail, description = "the request does not have the form"),
+        Refusals,
     )
 )]
 pub(crate) async fn update(
@@ -362,9 +361,7 @@ impl Change {
     params(("tool_id" = String, Path, description = "the tool's id")),
     responses(
         (status = OK, body = Option<Object>, description = "null"),
-        (status = BAD_REQUEST, body = Detail, description = "the source or the schema is wrong, in the words of the contract"),
-        (status = NOT_FOUND, body = Detail, description = "there is no such tool"),
-        (status = UNPROCESSABLE_ENTITY, body = Detail, description = "the request does not have the form"),
+        Refusals,
     )
 )]
 pub(crate) async fn delete(

@@ -15,14 +15,6 @@ pub(crate) struct Requirement {
     version: Option<String>,
 }
 
-/// A refusal of the V1 API.
-#[derive(ToSchema)]
-#[allow(dead_code, reason = "it stands for JSON in the document of the API")]
-pub(crate) struct Detail {
-    /// What was wrong.
-    detail: String,
-}
-
 /// A tool with every field of the contract.
 #[derive(Serialize, ToSchema)]
 #[schema(as = ListedTool)]

@@ -1,0 +1,107 @@
+//! How a run ends in the database where no step's own transaction says so.
+
+use std::time::Duration;
+
+use bulkhead_domain::{Run, StepStatus, StopReason, Usage, id::RunId};
+use bulkhead_store::{RunUpdate, StepCommit, Store};
+use serde_json::{Value, json};
+
+use super::{
+    Driver,
+    ask::{Begun, nanos},
+};
+use crate::{AgentError, engine::Outcome, error::Fault, request::RunType};
+
+impl Driver {
+    /// The run was cancelled; nothing of the step that went on is stored.
+    pub(super) async fn end_cancelled(&mut self) -> Result<StopReason, AgentError> {
+        let reason = StopReason::Cancelled;
+        let mut commit = StepCommit::new(self.request.agent_id, self.thread.conversation_id());
+        commit.run = Some(self.ended(reason));
+        commit.last_stop_reason = Some(reason);
+        self.store.commit_step(&commit).await?;
+        Ok(reason)
+    }
+
+    /// A step without a usable reply: what it was and why it failed.
+    pub(super) async fn store_failed_step(&self, step: &Begun, error: &AgentError, took: Duration) {
+        let fault = error.fault();
+        let mut record = self.blank_step(step);
+        record.status = StepStatus::Failed;
+        record.stop_reason = Some(fault.stop_reason);
+        record.error_type = Some(fault.error_type.to_owned());
+        record.error_data = Some(json!({
+            "message": fault.detail, "traceback": null, "details": {},
+        }));
+        record.metrics.step_start_ns = Some(step.at.micros().saturating_mul(1_000));
+        record.metrics.step_ns = Some(nanos(took));
+        let mut commit = StepCommit::new(self.request.agent_id, self.thread.conversation_id());
+        commit.step = Some(record);
+        if let Err(error) = self.store.commit_step(&commit).await {
+            tracing::warn!(run = %self.run.id, %error, "a failed step was not stored");
+        }
+    }
+}
+
+/// A run that was cancelled before it began.
+pub(super) async fn cancelled_before(store: &Store, run: &Run) -> Result<Outcome, AgentError> {
+    let mut commit = StepCommit::new(run.agent_id, run.conversation_id);
+    commit.run = Some(RunUpdate::ended(run.id, StopReason::Cancelled));
+    store.commit_step(&commit).await?;
+    Ok(Outcome {
+        run_id: run.id,
+        stop_reason: StopReason::Cancelled,
+        usage: Usage::default(),
+        steps: 0,
+        context_tokens: None,
+        messages: Vec::new(),
+        logprobs: None,
+    })
+}
+
+/// Stores that a run failed, and why.
+pub(super) async fn failed(store: &Store, run_id: RunId, run_type: RunType, error: &AgentError) {
+    if let AgentError::Store(error) = error {
+        tracing::error!(run = %run_id, %error, "the database failed a run");
+    } else if let AgentError::Internal(text) = error {
+        tracing::error!(run = %run_id, error = text, "a run failed");
+    }
+    let fault = error.fault();
+    let mut update = RunUpdate::ended(run_id, fault.stop_reason);
+    update
+        .metadata
+        .insert("error".to_owned(), told(run_id, run_type, &fault));
+    let finished = match store.finish_run(&update).await {
+        Ok(run) if changes_agent(error) => {
+            let mut commit = StepCommit::new(run.agent_id, run.conversation_id);
+            commit.last_stop_reason = Some(fault.stop_reason);
+            store.commit_step(&commit).await.map(drop)
+        }
+        other => other.map(drop),
+    };
+    if let Err(error) = finished {
+        tracing::warn!(run = %run_id, %error, "a failed run was not stored as such");
+    }
+}
+
+/// Whether the agent itself came to a stop: not by a request that was refused before it began.
+fn changes_agent(error: &AgentError) -> bool {
+    !matches!(
+        error,
+        AgentError::PendingApproval(_)
+            | AgentError::NothingToApprove
+            | AgentError::WrongApprovals { .. }
+            | AgentError::Invalid(_)
+            | AgentError::UnknownModel(_)
+            | AgentError::NoAgent(_)
+            | AgentError::NoConversation(_)
+    )
+}
+
+/// What the run's metadata says of its failure: a text for answers as a whole, else the event.
+fn told(run_id: RunId, run_type: RunType, fault: &Fault) -> Value {
+    match run_type {
+        RunType::Message => Value::from(fault.detail.as_str()),
+        _ => fault.event(run_id),
+    }
+}

@@ -1,0 +1,380 @@
+//! Drives one run: takes the input in, asks the model, runs its tools, and stores each step in one
+//! transaction, until there is a reason to stop.
+//!
+//! - [`ask`]: one question to the model, with its pieces. [`execute`]: tools of one reply.
+//! - [`step`]: one step from question to commit. [`resume`]: an answer to a request for approval.
+//! - [`end`]: how a run ends in the database. [`shrink`]: the context is made shorter.
+//!
+//! What a client sent is stored with the first step that is done: a run whose first step fails or
+//! is cancelled leaves no trace in the history.
+
+mod ask;
+mod end;
+mod execute;
+mod resume;
+mod shrink;
+mod step;
+
+use std::{collections::BTreeMap, sync::Arc, time::Instant};
+
+use bulkhead_domain::{
+    Agent, LlmConfig, Message, Role, Run, StopReason, Usage, id::AgentId, rule_book::CallHistory,
+};
+use bulkhead_llm::Endpoint;
+use bulkhead_store::Store;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    AgentError, Engine,
+    active::ActiveRun,
+    approval::Open,
+    engine::{Begun, Failure, Outcome},
+    event::{Event, Listener, Shown},
+    input::Decision,
+    pack, prompt,
+    request::RunRequest,
+    services::{AgentMemory, AgentRecall, OtherAgents},
+    thread::{self, Thread},
+    toolset::ToolSet,
+};
+
+/// What a client that repeats an answered decision sets going.
+const KEEP_ALIVE: &str = "<system-alert>Automated keep-alive ping. Ignore this message and continue \
+                          from where you stopped.</system-alert>";
+
+/// Whether a run goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Flow {
+    On,
+    Stop(StopReason),
+}
+
+/// One run that goes on.
+pub(crate) struct Driver {
+    engine: Engine,
+    store: Store,
+    request: RunRequest,
+    run: Run,
+    active: ActiveRun,
+    listener: Listener,
+    thread: Thread,
+    tools: ToolSet,
+    /// The system prompt of all calls of this request, whatever tools do to the memory meanwhile:
+    /// a changed one would cost the provider's cache.
+    system: String,
+    model: LlmConfig,
+    endpoint: Endpoint,
+    history: CallHistory,
+    /// Input that waits for the first step that is done.
+    input: Vec<Message>,
+    usage: Usage,
+    steps: u32,
+    context_tokens: Option<i64>,
+    messages: Vec<Arc<Message>>,
+    logprobs: Option<Value>,
+    began: Instant,
+    ttft_ns: Option<i64>,
+    /// Whether the listener heard something of an answer.
+    told: bool,
+}
+
+/// What a run begins with.
+enum Start {
+    /// The model is asked.
+    Ask,
+    /// Calls that waited are decided first.
+    Decided(Box<Open>, Vec<bulkhead_domain::Approval>),
+}
+
+impl Driver {
+    /// Drives a run to its end.
+    pub(crate) async fn drive(
+        engine: Engine,
+        begun: Begun,
+        listener: Listener,
+    ) -> Result<Outcome, Failure> {
+        let run_id = begun.run.id;
+        let store = engine.store().clone();
+        let run_type = begun.request.run_type;
+        let cancel = begun.active.cancel.clone();
+        let gate = tokio::select! {
+            biased;
+            () = cancel.cancelled() => None,
+            gate = engine.active().enter(begun.request.thread()) => Some(gate),
+        };
+        let result = match gate {
+            Some(_gate) => Self::within(engine, begun, listener).await,
+            None => {
+                let ended = end::cancelled_before(&store, &begun.run).await;
+                drop(begun);
+                ended.map_err(|error| (error, false))
+            }
+        };
+        match result {
+            Ok(outcome) => Ok(outcome),
+            Err((error, after_output)) => {
+                end::failed(&store, run_id, run_type, &error).await;
+                Err(Failure {
+                    run_id,
+                    error,
+                    after_output,
+                })
+            }
+        }
+    }
+
+    /// The run, while no other of its thread goes on.
+    async fn within(
+        engine: Engine,
+        begun: Begun,
+        listener: Listener,
+    ) -> Result<Outcome, (AgentError, bool)> {
+        let before = |error| (error, false);
+        let (mut driver, start) = Self::prepare(engine, begun, listener)
+            .await
+            .map_err(before)?;
+        let stopped = driver.work(start).await;
+        stopped
+            .map_err(|error| (error, driver.told))
+            .map(|reason| Outcome {
+                run_id: driver.run.id,
+                stop_reason: reason,
+                usage: driver.usage,
+                steps: driver.steps,
+                context_tokens: driver.context_tokens,
+                messages: driver.messages,
+                logprobs: driver.logprobs,
+            })
+    }
+
+    async fn prepare(
+        engine: Engine,
+        begun: Begun,
+        listener: Listener,
+    ) -> Result<(Self, Start), AgentError> {
+        let Begun {
+            mut request,
+            run,
+            active,
+            began,
+        } = begun;
+        let store = engine.store().clone();
+        let mut thread = Thread::load(&store, request.thread()).await?;
+        let tools = thread::tools(&store, &request.agent_id).await?;
+        let model = model(&engine, &request, &thread).await?;
+        let endpoint = engine.models().endpoint(&model).await?;
+        if model != thread.agent.llm_config {
+            Arc::make_mut(&mut thread.agent).llm_config = model.clone();
+        }
+        let client_tools = std::mem::take(&mut request.client_tools);
+        let tools = ToolSet::new(&thread.agent, tools, client_tools);
+        let system = system_prompt(&request, &thread);
+        let mut driver = Self {
+            store,
+            run,
+            active,
+            listener,
+            tools,
+            system,
+            model,
+            endpoint,
+            history: CallHistory::default(),
+            input: Vec::new(),
+            usage: Usage::default(),
+            steps: 0,
+            context_tokens: None,
+            messages: Vec::new(),
+            logprobs: None,
+            began,
+            ttft_ns: None,
+            told: false,
+            engine,
+            request,
+            thread,
+        };
+        let start = driver.take_input()?;
+        Ok((driver, start))
+    }
+
+    /// Takes what the client brought, in the light of what the thread waits for.
+    fn take_input(&mut self) -> Result<Start, AgentError> {
+        let input = std::mem::take(&mut self.request.input);
+        let agent_id = self.request.agent_id;
+        let open = Open::of(&self.thread);
+        if open.is_none() && self.thread.agent.message_buffer_autoclear {
+            self.thread.context.clear();
+        }
+        let start = match (open, input.decision) {
+            (Some(open), None) => return Err(AgentError::PendingApproval(open.request.id)),
+            (Some(open), Some(decision)) => {
+                let approvals = decision.on(&open.request)?;
+                Start::Decided(Box::new(open), approvals)
+            }
+            (None, Some(decision)) => {
+                if !self.repeats(&decision) {
+                    return Err(AgentError::NothingToApprove);
+                }
+                let notice = Message::text(agent_id, Role::User, KEEP_ALIVE);
+                self.input.push(notice);
+                Start::Ask
+            }
+            (None, None) => Start::Ask,
+        };
+        let messages = input.messages.into_iter();
+        self.input
+            .extend(messages.map(|message| message.into_message(agent_id)));
+        for message in &mut self.input {
+            message.conversation_id = self.thread.conversation_id();
+            message.run_id = Some(self.run.id);
+        }
+        Ok(start)
+    }
+
+    /// Whether a decision repeats the one that was answered last: a client that tried again.
+    fn repeats(&self, decision: &Decision) -> bool {
+        let answered = self.thread.context.iter().rev();
+        let mut answered = answered.filter(|message| !message.approvals.is_empty());
+        answered
+            .next()
+            .is_some_and(|message| decision.repeats(&message.approvals))
+    }
+
+    async fn work(&mut self, start: Start) -> Result<StopReason, AgentError> {
+        if let Start::Decided(open, approvals) = start
+            && let Flow::Stop(reason) = self.resume(*open, approvals).await?
+        {
+            return Ok(reason);
+        }
+        let last = self.request.max_steps.max(1);
+        loop {
+            if self.active.cancel.is_cancelled() {
+                return self.end_cancelled().await;
+            }
+            match self.step(self.steps + 1 >= last).await? {
+                Flow::On => {}
+                Flow::Stop(reason) => return Ok(reason),
+            }
+        }
+    }
+
+    fn agent(&self) -> &Arc<Agent> {
+        &self.thread.agent
+    }
+
+    fn cancel(&self) -> &CancellationToken {
+        &self.active.cancel
+    }
+
+    /// Tells the listener; a run that ends with it is cancelled when it has gone.
+    async fn tell(&mut self, event: Event) {
+        if matches!(event, Event::Delta(_) | Event::Message(..)) {
+            self.told = true;
+        }
+        if !self.listener.tell(event).await && self.request.listening.ends_with_listener {
+            self.active.cancel.cancel();
+        }
+    }
+
+    /// Notes a message as part of the answer to this request, and tells of it.
+    async fn show(&mut self, message: &Message, shown: Shown) {
+        let message = Arc::new(message.clone());
+        self.messages.push(Arc::clone(&message));
+        self.tell(Event::Message(message, shown)).await;
+    }
+
+    /// A message of this run and thread.
+    fn frame(&self, role: Role) -> Message {
+        Message {
+            conversation_id: self.thread.conversation_id(),
+            run_id: Some(self.run.id),
+            ..Message::new(self.request.agent_id, role)
+        }
+    }
+
+    fn services(&self) -> StepServices {
+        StepServices::new(
+            &self.engine,
+            &self.thread,
+            Arc::clone(&self.request.chain),
+            self.active.cancel.clone(),
+        )
+    }
+}
+
+/// What the tools of one step reach of the agent.
+pub(crate) struct StepServices {
+    pub(crate) memory: Arc<AgentMemory>,
+    pub(crate) recall: Arc<AgentRecall>,
+    pub(crate) agents: Arc<OtherAgents>,
+}
+
+impl StepServices {
+    pub(crate) fn new(
+        engine: &Engine,
+        thread: &Thread,
+        chain: Arc<[AgentId]>,
+        cancel: CancellationToken,
+    ) -> Self {
+        let agent = &thread.agent;
+        let own = thread
+            .conversation
+            .iter()
+            .flat_map(|c| &c.isolated_block_ids);
+        let isolated: BTreeMap<_, _> = own
+            .filter_map(|id| {
+                let block = thread.blocks.iter().find(|block| block.id == *id)?;
+                Some((block.label.clone(), *id))
+            })
+            .collect();
+        let store = engine.store();
+        Self {
+            memory: Arc::new(AgentMemory::new(store.clone(), agent.id, isolated)),
+            recall: Arc::new(AgentRecall::new(
+                store.clone(),
+                agent.id,
+                agent.name.clone(),
+                thread.conversation_id(),
+            )),
+            agents: Arc::new(OtherAgents {
+                engine: engine.clone(),
+                chain,
+                cancel,
+            }),
+        }
+    }
+}
+
+/// The model of a request: its own, the conversation's, or the agent's.
+async fn model(
+    engine: &Engine,
+    request: &RunRequest,
+    thread: &Thread,
+) -> Result<LlmConfig, AgentError> {
+    if let Some(model) = &request.override_model {
+        return Ok(model.clone());
+    }
+    let conversation = thread.conversation.as_ref();
+    match conversation.and_then(|conversation| conversation.model.as_deref()) {
+        Some(handle) => engine.models().resolve(handle).await,
+        None => Ok(thread.agent.llm_config.clone()),
+    }
+}
+
+/// What the model is told in this request.
+fn system_prompt(request: &RunRequest, thread: &Thread) -> String {
+    let stored = thread.system.as_ref().map(Message::plain_text);
+    let own = request.override_system.clone();
+    let mut text = own.or(stored).unwrap_or_default();
+    prompt::append_skills(&mut text, &request.client_skills);
+    text
+}
+
+/// What the model is told of a run that may not end yet.
+fn still_required(missing: &[String], agent: &Agent) -> String {
+    let reason = format!(
+        "ToolRuleViolated: You must call {} at least once to exit the loop.",
+        missing.join(", ")
+    );
+    pack::heartbeat(&reason, bulkhead_domain::Timestamp::now(), &agent.timezone)
+}

@@ -1,0 +1,150 @@
+//! An answer to a request for approval: calls run, are denied, or come with their results.
+
+use std::collections::BTreeMap;
+
+use bulkhead_domain::{
+    Approval, Message, Role, StopReason, Timestamp, ToolCall, ToolReturn, ToolStatus,
+};
+use bulkhead_store::StepCommit;
+
+use super::{Driver, Flow, ask::nanos, step::Gathered};
+use crate::{
+    AgentError,
+    approval::{Open, denial, plain},
+    event::Shown,
+    input,
+};
+
+impl Driver {
+    /// Carries out decisions. What comes of them is stored in the step that asked, before the model
+    /// is asked again: whatever happens then, no call stays without its result.
+    pub(super) async fn resume(
+        &mut self,
+        open: Open,
+        approvals: Vec<Approval>,
+    ) -> Result<Flow, AgentError> {
+        let step_id = open
+            .request
+            .step_id
+            .unwrap_or_else(bulkhead_domain::id::StepId::random);
+        let now = Timestamp::now();
+        let timezone = self.agent().timezone.clone();
+        let calls: BTreeMap<&str, &ToolCall> = open
+            .request
+            .tool_calls
+            .iter()
+            .map(|call| (call.id.as_str(), call))
+            .collect();
+        let mut computed = Vec::new();
+        let mut denied = Vec::new();
+        let mut approved = Vec::new();
+        for approval in &approvals {
+            let Some(&call) = calls.get(approval.tool_call_id()) else {
+                continue;
+            };
+            match approval {
+                Approval::Tool { .. } => {
+                    computed.push(client_result(call, approval, now, &timezone))
+                }
+                Approval::Approval { approve: true, .. } => approved.push(call.clone()),
+                Approval::Approval { reason, .. } => {
+                    denied.push(denial(call, reason.as_deref(), now, &timezone));
+                }
+            }
+        }
+        for returned in computed.iter().chain(&denied) {
+            self.history.record(&returned.name, &returned.text);
+        }
+        let mut gathered = Gathered::default();
+        let mut to_run = approved.clone();
+        to_run.extend(open.running.iter().cloned());
+        let ran = self.run_calls(&to_run, None, step_id, &mut gathered).await;
+        let mut returns = computed;
+        returns.extend(denied);
+        returns.extend(ran);
+        let response = Message {
+            approvals,
+            created_at: now,
+            ..self.frame(Role::Approval)
+        };
+        let returned = self.returned(returns, step_id);
+        let flow = self.after_decision(&to_run);
+        self.store_decision(step_id, response, returned, gathered, flow)
+            .await?;
+        Ok(flow)
+    }
+
+    fn after_decision(&self, ran: &[ToolCall]) -> Flow {
+        if self.cancel().is_cancelled() {
+            return Flow::Stop(StopReason::Cancelled);
+        }
+        let book = self.tools.book();
+        let exits = ran.iter().any(|call| book.exits(&call.name));
+        let missing = book.missing_before_exit(self.tools.names(), &self.history);
+        match exits && missing.is_empty() {
+            true => Flow::Stop(StopReason::ToolRule),
+            false => Flow::On,
+        }
+    }
+
+    async fn store_decision(
+        &mut self,
+        step_id: bulkhead_domain::id::StepId,
+        response: Message,
+        returned: Message,
+        gathered: Gathered,
+        flow: Flow,
+    ) -> Result<(), AgentError> {
+        let mut commit = StepCommit::new(self.request.agent_id, self.thread.conversation_id());
+        commit.messages = vec![response, returned.clone()];
+        if flow != Flow::On {
+            // No step follows that would store what came along.
+            commit.messages.append(&mut self.input);
+        }
+        self.thread.context.extend(commit.messages.iter().cloned());
+        commit.context = Some(self.thread.context_change());
+        commit.step = self.store.step(&step_id).await?;
+        if let Some(step) = &mut commit.step {
+            step.metrics.tool_execution_ns = Some(nanos(gathered.tools));
+            commit.receipts = gathered.receipts;
+        }
+        if gathered.memory_changed {
+            commit.system = self.rewritten_system().await?;
+        }
+        if let Flow::Stop(reason) = flow {
+            commit.run = Some(self.ended(reason));
+            commit.last_stop_reason = Some(reason);
+        }
+        commit.at = Timestamp::now();
+        self.store.commit_step(&commit).await?;
+        self.thread.stored();
+        self.show(&returned, Shown::Not).await;
+        Ok(())
+    }
+}
+
+/// A result that the client computed itself.
+fn client_result(
+    call: &ToolCall,
+    approval: &Approval,
+    at: Timestamp,
+    timezone: &str,
+) -> ToolReturn {
+    let Approval::Tool {
+        tool_return,
+        status,
+        stdout,
+        stderr,
+        ..
+    } = approval
+    else {
+        return plain(call, ToolStatus::Error, String::new(), at, timezone);
+    };
+    let (text, parts) = input::client_return(tool_return);
+    ToolReturn {
+        parts,
+        stdout: stdout.clone(),
+        stderr: stderr.clone(),
+        ..plain(call, *status, text, at, timezone)
+    }
+}

@@ -1,0 +1,431 @@
+//! One step: a question to the model, the tools of its reply, and one transaction with all of it.
+
+use std::time::{Duration, Instant};
+
+use bulkhead_domain::{
+    Message, Part, Receipt, Role, Step, StepMetrics, StepStatus, StopReason, Timestamp, ToolCall,
+    ToolReturn, Trace, Usage,
+    id::{MessageId, StepId, TraceId},
+};
+use bulkhead_llm::{ChatReply, Finish};
+use bulkhead_store::{RunUpdate, StepCommit, SystemContent};
+
+use super::{
+    Driver, Flow,
+    ask::{Asked, Begun, nanos},
+    still_required,
+};
+use crate::{
+    AgentError,
+    answer::{Answer, Reply},
+    event::Shown,
+    legacy, pack,
+};
+
+/// The share of the window from which on the context is made shorter after a step.
+const SHRINK_ABOVE: f64 = 0.9;
+
+/// A reply, taken apart.
+struct Taken {
+    content: Vec<Part>,
+    calls: Vec<ToolCall>,
+    /// Whether an older type asked to go on.
+    heartbeat: bool,
+}
+
+/// What one step gives, to be stored together.
+#[derive(Default)]
+pub(super) struct Gathered {
+    /// In the order in which they are stored, after the input.
+    pub(super) messages: Vec<Message>,
+    pub(super) receipts: Vec<(String, Receipt)>,
+    pub(super) tools: Duration,
+    pub(super) memory_changed: bool,
+}
+
+impl Driver {
+    /// One step.
+    pub(super) async fn step(&mut self, is_last: bool) -> Result<Flow, AgentError> {
+        let began = Instant::now();
+        let step = Begun {
+            id: StepId::random(),
+            message_id: MessageId::random(),
+            at: Timestamp::now(),
+        };
+        let offered = self.tools.offered(&self.history);
+        let asked = match self.ask(&step, &offered).await {
+            Ok(asked) => asked,
+            Err(error) => {
+                self.steps += 1;
+                self.store_failed_step(&step, &error, began.elapsed()).await;
+                return Err(error);
+            }
+        };
+        let Asked::Answered(reply, told) = asked else {
+            return self.end_cancelled().await.map(Flow::Stop);
+        };
+        let asked_for = began.elapsed();
+        self.steps += 1;
+        self.usage += reply.usage;
+        self.context_tokens = Some(reply.usage.total_tokens);
+        self.logprobs.clone_from(&reply.logprobs);
+        if self.ttft_ns.is_none() {
+            self.ttft_ns = Some(nanos(self.began.elapsed()));
+        }
+        let taken = match self.take_apart(&reply, &offered) {
+            Ok(taken) => taken,
+            Err(error) => {
+                self.store_failed_step(&step, &error, began.elapsed()).await;
+                return Err(error);
+            }
+        };
+        let heartbeat = taken.heartbeat;
+        let (waiting, running): (Vec<_>, Vec<_>) = taken
+            .calls
+            .into_iter()
+            .partition(|call| self.tools.waits(&offered, &call.name));
+        let answer = Answer::of(
+            Reply {
+                message_id: step.message_id,
+                content: taken.content,
+                running: running.clone(),
+                waiting,
+                model: reply.model.clone(),
+                at: step.at,
+                in_pieces: told,
+            },
+            &Message {
+                step_id: Some(step.id),
+                ..self.frame(Role::Assistant)
+            },
+        );
+        let shown = if told { Shown::InPieces } else { Shown::Not };
+        let mut gathered = Gathered::default();
+        gathered.messages.extend(answer.messages().cloned());
+        for message in answer.messages() {
+            self.show(message, shown).await;
+        }
+        let flow = if answer.waiting.is_some() {
+            Flow::Stop(StopReason::RequiresApproval)
+        } else if running.is_empty() {
+            self.after_text(&reply, is_last, &step, &mut gathered)
+        } else {
+            let returns = self
+                .execute(&running, &offered, step.id, &mut gathered)
+                .await;
+            self.after_tools(&running, &returns, heartbeat, is_last, &step, &mut gathered)
+        };
+        let record = self.step_record(&step, &reply, flow, asked_for, began.elapsed(), &gathered);
+        let flow = self
+            .store_step(&step, record, Some(&reply), gathered, flow)
+            .await?;
+        self.shrink_if_full(&reply, &step, flow).await;
+        Ok(flow)
+    }
+
+    /// Thoughts, text and calls of a reply.
+    fn take_apart(
+        &self,
+        reply: &ChatReply,
+        offered: &crate::toolset::Offered,
+    ) -> Result<Taken, AgentError> {
+        let calls = self.counted(reply.tool_calls.clone(), offered);
+        let mut taken = Taken {
+            content: reply.content.clone(),
+            calls: Vec::with_capacity(calls.len()),
+            heartbeat: false,
+        };
+        if !self.agent().agent_type.is_legacy() {
+            taken.calls = calls;
+            return Ok(taken);
+        }
+        if calls.is_empty() {
+            return Err(AgentError::UnusableReply(
+                "No tool calls found in response, model must make a tool call".to_owned(),
+            ));
+        }
+        // What such a model writes beside its call is a thought.
+        taken.content = taken.content.into_iter().map(as_thought).collect();
+        for call in calls {
+            let part = legacy::take(call);
+            taken.content.extend(part.thinking);
+            taken.heartbeat |= part.heartbeat;
+            taken.calls.push(part.call);
+        }
+        Ok(taken)
+    }
+
+    /// What follows a reply without calls.
+    fn after_text(
+        &self,
+        reply: &ChatReply,
+        is_last: bool,
+        step: &Begun,
+        gathered: &mut Gathered,
+    ) -> Flow {
+        if reply.finish == Finish::Length {
+            return Flow::Stop(StopReason::MaxTokensExceeded);
+        }
+        let missing = self
+            .tools
+            .book()
+            .missing_before_exit(self.tools.names(), &self.history);
+        if missing.is_empty() {
+            return Flow::Stop(StopReason::EndTurn);
+        }
+        gathered
+            .messages
+            .push(self.notice(&still_required(&missing, self.agent()), step));
+        if is_last {
+            return Flow::Stop(StopReason::MaxSteps);
+        }
+        Flow::On
+    }
+
+    /// What follows the calls of a reply.
+    fn after_tools(
+        &mut self,
+        calls: &[ToolCall],
+        returns: &[ToolReturn],
+        heartbeat: bool,
+        is_last: bool,
+        step: &Begun,
+        gathered: &mut Gathered,
+    ) -> Flow {
+        if self.cancel().is_cancelled() {
+            return Flow::Stop(StopReason::Cancelled);
+        }
+        let book = self.tools.book();
+        let exits = calls.iter().any(|call| {
+            let known = self.tools.get(&call.name).is_some();
+            known && book.exits(&call.name)
+        });
+        let is_legacy = self.agent().agent_type.is_legacy();
+        let failed = returns
+            .iter()
+            .any(|returned| returned.status == bulkhead_domain::ToolStatus::Error);
+        let continues = calls.iter().any(|call| book.continues(&call.name));
+        let ends = match is_legacy {
+            false => exits,
+            // A call of such a type goes on only where something asks for it.
+            true => (exits && !failed) || !(heartbeat || continues || failed),
+        };
+        let missing = book.missing_before_exit(self.tools.names(), &self.history);
+        if ends && missing.is_empty() {
+            return Flow::Stop(match is_legacy {
+                true => StopReason::EndTurn,
+                false => StopReason::ToolRule,
+            });
+        }
+        if ends {
+            gathered
+                .messages
+                .push(self.notice(&still_required(&missing, self.agent()), step));
+        }
+        if is_last {
+            return Flow::Stop(StopReason::MaxSteps);
+        }
+        if is_legacy && !ends {
+            let reason = match failed {
+                true => "Function call failed, returning control",
+                false => "Function called using request_heartbeat=true, returning control",
+            };
+            let notice = pack::heartbeat(reason, Timestamp::now(), &self.agent().timezone);
+            gathered.messages.push(self.notice(&notice, step));
+        }
+        Flow::On
+    }
+
+    /// A notice to the model in a person's place.
+    fn notice(&self, text: &str, step: &Begun) -> Message {
+        Message {
+            content: vec![Part::text(text)],
+            step_id: Some(step.id),
+            ..self.frame(Role::User)
+        }
+    }
+
+    fn step_record(
+        &self,
+        step: &Begun,
+        reply: &ChatReply,
+        flow: Flow,
+        asked: Duration,
+        all: Duration,
+        gathered: &Gathered,
+    ) -> Step {
+        let mut record = self.blank_step(step);
+        record.status = match flow {
+            Flow::Stop(StopReason::Cancelled) => StepStatus::Cancelled,
+            _ => StepStatus::Success,
+        };
+        record.stop_reason = match flow {
+            Flow::On => None,
+            Flow::Stop(reason) => Some(reason),
+        };
+        record.usage = reply.usage;
+        let start = step.at.micros().saturating_mul(1_000);
+        record.metrics = StepMetrics {
+            step_start_ns: Some(start),
+            llm_request_start_ns: Some(start),
+            llm_request_ns: Some(nanos(asked)),
+            tool_execution_ns: (!gathered.tools.is_zero()).then(|| nanos(gathered.tools)),
+            step_ns: Some(nanos(all)),
+        };
+        record
+    }
+
+    /// A step of which nothing is known but the model.
+    pub(super) fn blank_step(&self, step: &Begun) -> Step {
+        let model = &self.model;
+        Step {
+            id: step.id,
+            agent_id: self.request.agent_id,
+            run_id: Some(self.run.id),
+            status: StepStatus::Pending,
+            stop_reason: None,
+            provider_name: model.provider_name.clone(),
+            provider_category: model.provider_category.clone(),
+            provider_id: None,
+            model: Some(model.model.clone()),
+            model_handle: Some(model.handle()),
+            model_endpoint: model.model_endpoint.clone(),
+            context_window_limit: Some(model.context_window),
+            usage: Usage::default(),
+            feedback: None,
+            tags: Vec::new(),
+            tid: None,
+            project_id: self.agent().project_id.clone(),
+            error_type: None,
+            error_data: None,
+            metrics: StepMetrics::default(),
+            created_at: step.at,
+        }
+    }
+
+    /// Stores a step with all that belongs to it, in one transaction, and tells of what it made.
+    pub(super) async fn store_step(
+        &mut self,
+        step: &Begun,
+        record: Step,
+        reply: Option<&ChatReply>,
+        gathered: Gathered,
+        flow: Flow,
+    ) -> Result<Flow, AgentError> {
+        let mut commit = StepCommit::new(self.request.agent_id, self.thread.conversation_id());
+        let mut input = std::mem::take(&mut self.input);
+        for message in &mut input {
+            message.step_id = Some(step.id);
+        }
+        self.thread.context.extend(input.iter().cloned());
+        self.thread
+            .context
+            .extend(gathered.messages.iter().cloned());
+        commit.context = Some(self.thread.context_change());
+        commit.messages = input;
+        commit.messages.extend(gathered.messages.iter().cloned());
+        if gathered.memory_changed {
+            commit.system = self.rewritten_system().await?;
+        }
+        commit
+            .traces
+            .extend(reply.map(|reply| self.trace(step.id, reply, "agent_step")));
+        commit.receipts = gathered.receipts;
+        commit.step = Some(record);
+        commit.at = Timestamp::now();
+        if let Flow::Stop(reason) = flow {
+            commit.run = Some(self.ended(reason));
+            commit.last_stop_reason = Some(reason);
+        }
+        let committed = self.store.commit_step(&commit).await?;
+        self.thread.stored();
+        // What the model wrote was told before its tools ran.
+        for message in &gathered.messages {
+            let is_shown = match message.role {
+                Role::Tool => true,
+                // Older types' notices are in lists only.
+                Role::User => !self.agent().agent_type.is_legacy(),
+                _ => false,
+            };
+            if is_shown {
+                self.show(message, Shown::Not).await;
+            }
+        }
+        let cancelled = committed
+            .run
+            .is_some_and(|run| run.status == bulkhead_domain::RunStatus::Cancelled);
+        if cancelled && flow == Flow::On {
+            // Another process was told to cancel it.
+            self.cancel().cancel();
+        }
+        Ok(flow)
+    }
+
+    /// The system message as the memory is now, where the thread has one.
+    pub(super) async fn rewritten_system(&mut self) -> Result<Option<SystemContent>, AgentError> {
+        self.thread.reload_blocks(&self.store).await?;
+        let sections = self.thread.sections(&self.store, Timestamp::now()).await?;
+        let Some(system) = &mut self.thread.system else {
+            return Ok(None);
+        };
+        system.content = vec![Part::text(sections.text())];
+        Ok(Some(SystemContent {
+            message_id: system.id,
+            content: system.content.clone(),
+        }))
+    }
+
+    pub(super) fn trace(&self, step_id: StepId, reply: &ChatReply, call_type: &str) -> Trace {
+        Trace {
+            id: TraceId::random(),
+            step_id,
+            agent_id: self.request.agent_id,
+            run_id: Some(self.run.id),
+            call_type: call_type.to_owned(),
+            request_json: reply.request_json.clone(),
+            response_json: reply.response_json.clone(),
+            created_at: Timestamp::now(),
+        }
+    }
+
+    /// How the run ends now.
+    pub(super) fn ended(&self, reason: StopReason) -> RunUpdate {
+        RunUpdate {
+            ttft_ns: self.ttft_ns,
+            total_duration_ns: Some(nanos(self.began.elapsed())),
+            ..RunUpdate::ended(self.run.id, reason)
+        }
+    }
+
+    /// Makes the context shorter where it fills most of the window. That it could not be done now
+    /// is no reason to fail a step that is stored: the next one tries again.
+    async fn shrink_if_full(&mut self, reply: &ChatReply, step: &Begun, flow: Flow) {
+        let window = self.model.context_window as f64;
+        let is_full = reply.usage.total_tokens as f64 > SHRINK_ABOVE * window;
+        let waits = matches!(
+            flow,
+            Flow::Stop(StopReason::RequiresApproval | StopReason::Cancelled)
+        );
+        if !is_full || waits || self.cancel().is_cancelled() {
+            return;
+        }
+        if let Err(error) = self
+            .shrink("post_step_context_check", Some(step.id), 0)
+            .await
+        {
+            tracing::warn!(agent = %self.request.agent_id, %error, "a full context was not made shorter");
+        }
+    }
+}
+
+/// Text of a model that speaks by a tool only.
+fn as_thought(part: Part) -> Part {
+    match part {
+        Part::Text { text, signature } => Part::Reasoning {
+            is_native: false,
+            reasoning: text,
+            signature,
+        },
+        other => other,
+    }
+}

@@ -1,0 +1,53 @@
+//! The agent loop: what a request to an agent does, from its input to the last stored message. The
+//! models are asked through [`ports::Models`] and tools run through [`ports::Tools`], so that this
+//! crate knows neither providers' keys nor wasm.
+//!
+//! - [`engine`]: begins, drives, cancels runs. `driver`: one run, step by step. [`request`],
+//!   [`input`], [`event`], [`error`]: what goes in and what comes out. `active`: one run at a time
+//!   for each thread.
+//! - `thread`: what a run works on. `toolset`, `legacy`: what a model is offered. `answer`: its reply
+//!   as messages. `transcript`: stored messages as a model is sent them.
+//! - [`prompt`], [`start`], [`defaults`]: what an agent begins with and is told. [`pack`], [`clock`]:
+//!   notices and times as models read them.
+//! - [`approval`]: requests that wait. [`compact`]: contexts that fill up. [`upkeep`], [`overview`]:
+//!   what is done and shown beside runs. `services`: memory and recall for a tool's sandbox.
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
+
+mod active;
+mod answer;
+pub mod approval;
+pub mod clock;
+pub mod compact;
+pub mod defaults;
+mod driver;
+pub mod engine;
+pub mod error;
+pub mod event;
+pub mod input;
+mod legacy;
+pub mod overview;
+pub mod pack;
+pub mod ports;
+pub mod prompt;
+pub mod request;
+mod services;
+pub mod start;
+#[cfg(test)]
+mod testing;
+mod thread;
+mod toolset;
+mod transcript;
+pub mod upkeep;
+
+pub use active::ThreadKey;
+pub use compact::CompactionReport;
+pub use engine::{Begun, Engine, Failure, Outcome};
+pub use error::{AgentError, Fault};
+pub use event::{Delta, Event, Listener, Piece, Shown};
+pub use input::{Decision, Incoming, Input};
+pub use overview::ContextOverview;
+pub use pack::CompactionStats;
+pub use ports::{Executed, Invocation, Models, Tools};
+pub use request::{ClientSkill, Listening, RunRequest, RunType};
+pub use start::first_messages;
+pub use upkeep::RecompileOptions;

@@ -1,0 +1,200 @@
+//! Messages from one agent to others, by runs of theirs.
+
+use std::sync::Arc;
+
+use bulkhead_domain::{Role, id::AgentId};
+use bulkhead_sandbox::services::{AgentReply, AgentsError, AgentsService};
+use bulkhead_store::{AgentFilter, Paging};
+use futures::{StreamExt as _, future::BoxFuture, stream};
+use tokio_util::sync::CancellationToken;
+
+use super::unavailable;
+use crate::{
+    AgentError, Engine,
+    event::Listener,
+    input::{Incoming, Input},
+    request::{RunRequest, RunType},
+};
+
+/// What the receiver of a question is told.
+const QUESTION: &str = "your response will be delivered to the sender";
+/// What the receiver of a notice is told.
+const NOTICE: &str = "this is a one-way notification; if you need to respond, use an \
+                      agent-to-agent messaging tool if available";
+/// Agents that may wait for each other in a row.
+const CHAIN_MAX: usize = 5;
+/// Agents that one call may ask.
+const ASKED_MAX: u32 = 50;
+/// Of those, how many at a time.
+const ASKED_AT_ONCE: usize = 5;
+
+/// The other agents, as one agent sees them.
+pub(crate) struct OtherAgents {
+    pub(crate) engine: Engine,
+    /// Who waits for whom; the last is the one that asks.
+    pub(crate) chain: Arc<[AgentId]>,
+    pub(crate) cancel: CancellationToken,
+}
+
+impl OtherAgents {
+    fn asker(&self) -> String {
+        let last = self.chain.last();
+        last.map(ToString::to_string).unwrap_or_default()
+    }
+
+    /// The sender stands before the text, put there by the host: a tool cannot send in the name of
+    /// another agent.
+    fn request(&self, id: AgentId, text: &str, how: &str) -> RunRequest {
+        let mut told = format!(
+            "[Incoming message from agent with ID '{}' - {how}] {text}",
+            self.asker()
+        );
+        // Receivers of questions know them so.
+        let small = text.to_lowercase();
+        if how == QUESTION && small != text {
+            told.push('\n');
+            told.push_str(&small);
+        }
+        let mut chain = self.chain.to_vec();
+        chain.push(id);
+        RunRequest {
+            input: Input {
+                decision: None,
+                messages: vec![Incoming::text(Role::System, told)],
+            },
+            chain: chain.into(),
+            ..RunRequest::new(id, RunType::Message)
+        }
+    }
+
+    fn find(&self, agent_id: &str) -> Result<AgentId, AgentsError> {
+        let id: AgentId = agent_id.parse().map_err(|_| AgentsError::NotFound)?;
+        if self.chain.contains(&id) {
+            return Err(AgentsError::Failed(format!(
+                "{id} waits for this answer itself, and cannot be asked"
+            )));
+        }
+        if self.chain.len() >= CHAIN_MAX {
+            return Err(AgentsError::Failed(format!(
+                "{CHAIN_MAX} agents wait for each other already"
+            )));
+        }
+        Ok(id)
+    }
+
+    async fn answer(&self, id: AgentId, text: &str) -> Result<AgentReply, AgentsError> {
+        let run = self.engine.begin(self.request(id, text, QUESTION)).await;
+        let run = run.map_err(|error| refused(&error))?;
+        let run_id = run.id();
+        let ended = tokio::select! {
+            ended = self.engine.drive(run, Listener::none()) => ended,
+            () = self.cancel.cancelled() => {
+                self.engine.cancel_run(run_id);
+                return Err(AgentsError::Failed("the call was cancelled".to_owned()));
+            }
+        };
+        let outcome = ended.map_err(|failure| refused(&failure.error))?;
+        let texts = outcome
+            .messages
+            .iter()
+            .filter(|message| message.role == Role::Assistant);
+        let texts: Vec<String> = texts
+            .map(|message| message.plain_text())
+            .filter(|text| !text.is_empty())
+            .collect();
+        Ok(AgentReply {
+            agent_id: id.to_string(),
+            text: texts.join("\n"),
+        })
+    }
+}
+
+impl AgentsService for OtherAgents {
+    fn send<'a>(
+        &'a self,
+        agent_id: &'a str,
+        text: String,
+    ) -> BoxFuture<'a, Result<(), AgentsError>> {
+        Box::pin(async move {
+            let id: AgentId = agent_id.parse().map_err(|_| AgentsError::NotFound)?;
+            let mut request = self.request(id, &text, NOTICE);
+            // Nobody waits for it.
+            request.chain = vec![id].into();
+            let run = self.engine.begin(request).await;
+            let run = run.map_err(|error| refused(&error))?;
+            self.engine.detach(run);
+            Ok(())
+        })
+    }
+
+    fn ask<'a>(
+        &'a self,
+        agent_id: &'a str,
+        text: String,
+    ) -> BoxFuture<'a, Result<AgentReply, AgentsError>> {
+        Box::pin(async move { self.answer(self.find(agent_id)?, &text).await })
+    }
+
+    fn ask_matching(
+        &self,
+        text: String,
+        match_all: Vec<String>,
+        match_some: Vec<String>,
+    ) -> BoxFuture<'_, Result<Vec<AgentReply>, AgentsError>> {
+        Box::pin(async move {
+            let store = self.engine.store();
+            let filter = AgentFilter {
+                tags: Some(if match_all.is_empty() {
+                    match_some.clone()
+                } else {
+                    match_all.clone()
+                }),
+                match_all_tags: !match_all.is_empty(),
+                paging: Paging {
+                    limit: Some(ASKED_MAX),
+                    ascending: true,
+                    ..Paging::default()
+                },
+                ..AgentFilter::default()
+            };
+            let failed = |error| AgentsError::Unavailable(unavailable(&error));
+            let found = store.agents(&filter).await.map_err(failed)?;
+            let mut ids: Vec<AgentId> = found.iter().map(|agent| agent.id).collect();
+            if !match_all.is_empty() && !match_some.is_empty() {
+                let tags = store.tags_of(&ids).await.map_err(failed)?;
+                ids.retain(|id| {
+                    let tags = tags.get(id);
+                    tags.is_some_and(|tags| tags.iter().any(|tag| match_some.contains(tag)))
+                });
+            }
+            ids.retain(|id| !self.chain.contains(id));
+            let text = text.as_str();
+            let replies = stream::iter(ids).map(|id| async move {
+                match self.answer(id, text).await {
+                    Ok(reply) => reply,
+                    // One that fails does not hide what the others said.
+                    Err(error) => AgentReply {
+                        agent_id: id.to_string(),
+                        text: format!("<error: {}>", say(&error)),
+                    },
+                }
+            });
+            Ok(replies.buffered(ASKED_AT_ONCE).collect().await)
+        })
+    }
+}
+
+fn say(error: &AgentsError) -> &str {
+    match error {
+        AgentsError::NotFound => "there is no such agent",
+        AgentsError::Timeout => "it did not answer in time",
+        AgentsError::Failed(text) | AgentsError::Unavailable(text) => text,
+    }
+}
+
+fn refused(error: &AgentError) -> AgentsError {
+    match error {
+        AgentError::NoAgent(_) => AgentsError::NotFound,
+        other => AgentsError::Failed(other.detail()),
+    }
+}

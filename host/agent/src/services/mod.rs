@@ -1,0 +1,16 @@
+//! What stands behind the interfaces of a tool's sandbox that reach the agent: its memory, its
+//! archive and conversation, other agents. Grants were checked before anything here is asked.
+
+mod agents;
+mod memory;
+mod recall;
+
+pub(crate) use agents::OtherAgents;
+pub(crate) use memory::AgentMemory;
+pub(crate) use recall::AgentRecall;
+
+/// A failure of the database, for a guest: what exactly happened is for the log alone.
+fn unavailable(error: &bulkhead_store::StoreError) -> String {
+    tracing::warn!(%error, "an interface of a tool could not reach the database");
+    "the database is not available now".to_owned()
+}

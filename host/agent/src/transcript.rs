@@ -1,0 +1,114 @@
+//! Stored messages in the form that a model is sent.
+
+use bulkhead_domain::{Message, Part, Role, ToolStatus};
+use bulkhead_llm::ChatMessage;
+
+/// The conversation of these messages, oldest first; the system prompt is none of them.
+///
+/// A step's text and its request for approval may be stored as two messages; the model sees the one
+/// answer that it gave. Answers to requests for approval are not sent.
+pub(crate) fn chat_messages(messages: &[Message]) -> Vec<ChatMessage> {
+    let mut chat: Vec<ChatMessage> = Vec::with_capacity(messages.len());
+    let mut last_step = None;
+    for message in messages {
+        let step = message.step_id;
+        match message.role {
+            Role::System => chat.push(ChatMessage::System(message.plain_text())),
+            Role::User | Role::Summary => chat.push(ChatMessage::User(message.content.clone())),
+            Role::Assistant | Role::Approval => {
+                if message.role == Role::Approval && !message.is_approval_request() {
+                    continue;
+                }
+                let same_answer = step.is_some() && last_step == Some(step);
+                match chat.last_mut() {
+                    Some(ChatMessage::Assistant {
+                        content,
+                        tool_calls,
+                        ..
+                    }) if same_answer => {
+                        content.extend(message.content.iter().cloned());
+                        tool_calls.extend(message.tool_calls.iter().cloned());
+                    }
+                    _ => chat.push(ChatMessage::Assistant {
+                        content: message.content.clone(),
+                        tool_calls: message.tool_calls.clone(),
+                        model: message.model.clone(),
+                    }),
+                }
+                last_step = Some(step);
+                continue;
+            }
+            Role::Tool => chat.extend(message.tool_returns.iter().map(|returned| {
+                let parts = returned.parts.iter().flatten();
+                let images = parts.filter(|part| matches!(part, Part::Image { .. }));
+                ChatMessage::Tool {
+                    tool_call_id: returned.tool_call_id.clone(),
+                    name: returned.name.clone(),
+                    text: returned.packed.clone(),
+                    images: images.cloned().collect(),
+                    is_error: returned.status == ToolStatus::Error,
+                }
+            })),
+        }
+        last_step = None;
+    }
+    chat
+}
+
+#[cfg(test)]
+mod tests {
+    use bulkhead_domain::{
+        ToolCall,
+        id::{AgentId, StepId},
+    };
+
+    use super::*;
+
+    #[test]
+    fn an_answer_that_was_stored_in_two_is_sent_as_one() {
+        let agent = AgentId::random();
+        let step = Some(StepId::random());
+        let call = |id: &str| ToolCall {
+            id: id.to_owned(),
+            name: "roll".to_owned(),
+            arguments: "{}".to_owned(),
+            signature: None,
+        };
+        let mut text = Message::text(agent, Role::Assistant, "Let me look.");
+        text.step_id = step;
+        text.tool_calls = vec![call("a")];
+        let mut request = Message::new(agent, Role::Approval);
+        request.step_id = step;
+        request.tool_calls = vec![call("b")];
+        let mut response = Message::new(agent, Role::Approval);
+        response.approvals = vec![bulkhead_domain::Approval::Approval {
+            tool_call_id: "b".to_owned(),
+            approve: true,
+            reason: None,
+        }];
+        let chat = chat_messages(&[text, request, response]);
+        let [
+            ChatMessage::Assistant {
+                content,
+                tool_calls,
+                ..
+            },
+        ] = chat.as_slice()
+        else {
+            panic!("{chat:?}")
+        };
+        assert_eq!((content.len(), tool_calls.len()), (1, 2));
+    }
+
+    #[test]
+    fn answers_of_different_steps_stay_apart() {
+        let agent = AgentId::random();
+        let mut messages = Vec::new();
+        for _ in 0..2 {
+            let mut message = Message::text(agent, Role::Assistant, "hello");
+            message.step_id = Some(StepId::random());
+            messages.push(message);
+        }
+        assert_eq!(chat_messages(&messages).len(), 2);
+    }
+}

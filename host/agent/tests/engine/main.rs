@@ -1,0 +1,10 @@
+//! The engine over a real database and the offline model; only what runs tools is the tests' own.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod approvals;
+mod cancellation;
+mod compaction;
+mod legacy;
+mod rules;
+mod steps;
+mod world;

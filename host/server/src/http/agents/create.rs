@@ -1,0 +1,45 @@
+//! A new agent.
+
+use axum::{Json, extract::State};
+
+use super::{relations::Relations, view::AgentView};
+use crate::{
+    agents::{body::CreateAgent, create},
+    contract::{Body, Refusal, document::Refusals},
+    http::{AppState, unbroken_contract},
+};
+
+/// Makes an agent.
+#[utoipa::path(
+    post,
+    path = "/v1/agents/",
+    operation_id = "create_agent",
+    tag = "agents",
+    request_body = CreateAgent,
+    responses((status = OK, body = AgentView, description = "the agent"), Refusals)
+)]
+pub(crate) async fn create(
+    State(app): State<AppState>,
+    Body(body): Body<CreateAgent>,
+) -> Result<Json<AgentView>, Refusal> {
+    let view = unbroken_contract(async move {
+        let new = create::create(&app, body).await?;
+        // What nothing was asked of has nothing, and is not read.
+        let mut relations = Relations::TOOLS;
+        for (is_there, relation) in [
+            (
+                !new.new_blocks.is_empty() || !new.block_ids.is_empty(),
+                Relations::BLOCKS,
+            ),
+            (!new.tags.is_empty(), Relations::TAGS),
+            (!new.secrets.is_empty(), Relations::SECRETS),
+            (!new.identity_ids.is_empty(), Relations::IDENTITIES),
+        ] {
+            if is_there {
+                relations = relations.and(relation);
+            }
+        }
+        AgentView::of(&app, new.agent, relations).await
+    });
+    view.await.map(Json)
+}

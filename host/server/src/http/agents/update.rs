@@ -1,0 +1,218 @@
+//! Changes of an agent.
+
+use axum::{Json, extract::State};
+use bulkhead_domain::{
+    Agent, CompactionSettings, StopReason, Timestamp, ToolRule,
+    id::{AgentId, BlockId, IdentityId, MessageId},
+};
+use bulkhead_store::{AgentRelations, StoreError};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use super::{find, relations::Relations, view::AgentView};
+use crate::{
+    agents::{
+        body, checks,
+        choice::{Chosen, ModelChoice},
+        name,
+    },
+    app::App,
+    contract::{Body, Refusal, body::Schema, document::Refusals, id},
+    http::{
+        AppState,
+        blocks::update::{replace, set},
+        missing,
+        query::Path,
+        unbroken_contract,
+    },
+};
+
+/// The body of an update. A field that is null is as one that is left out.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct UpdateAgent {
+    name: Option<String>,
+    system: Option<String>,
+    description: Option<String>,
+    #[schema(value_type = Option<Object>)]
+    metadata: Option<Value>,
+    #[serde(flatten)]
+    models: ModelChoice,
+    #[schema(value_type = Option<Object>)]
+    compaction_settings: Option<CompactionSettings>,
+    #[schema(value_type = Option<Vec<String>>)]
+    block_ids: Option<Vec<BlockId>>,
+    tool_ids: Option<Vec<String>>,
+    #[schema(value_type = Option<Vec<Object>>)]
+    tool_rules: Option<Vec<ToolRule>>,
+    /// what its model sees, in order
+    #[schema(value_type = Option<Vec<String>>)]
+    message_ids: Option<Vec<MessageId>>,
+    tags: Option<Vec<String>>,
+    /// all of them, in place of those that it has
+    #[schema(value_type = Option<Object>)]
+    secrets: Option<Map<String, Value>>,
+    /// the older name of secrets
+    #[schema(value_type = Option<Object>)]
+    tool_exec_environment_variables: Option<Map<String, Value>>,
+    #[schema(value_type = Option<Vec<String>>)]
+    identity_ids: Option<Vec<IdentityId>>,
+    folder_ids: Option<Vec<String>>,
+    source_ids: Option<Vec<String>>,
+    message_buffer_autoclear: Option<bool>,
+    enable_sleeptime: Option<bool>,
+    /// an IANA name
+    timezone: Option<String>,
+    max_files_open: Option<i64>,
+    per_file_view_window_char_limit: Option<i64>,
+    hidden: Option<bool>,
+    #[schema(value_type = Option<String>)]
+    last_stop_reason: Option<StopReason>,
+    #[schema(value_type = Option<String>)]
+    last_run_completion: Option<Timestamp>,
+    last_run_duration_ms: Option<i64>,
+    project_id: Option<String>,
+    template_id: Option<String>,
+    base_template_id: Option<String>,
+}
+
+impl Schema for UpdateAgent {
+    const NAME: &str = "UpdateAgent";
+}
+
+impl UpdateAgent {
+    fn check(&self) -> Result<(), Refusal> {
+        if let Some(name) = &self.name {
+            name::check(name)?;
+        }
+        if let Some(timezone) = &self.timezone {
+            checks::timezone(timezone)?;
+        }
+        if let Some(number) = self.max_files_open {
+            checks::max_files_open(number)?;
+        }
+        if let Some(number) = self.per_file_view_window_char_limit {
+            checks::view_chars(number)?;
+        }
+        let mut folders = self.folder_ids.iter().chain(&self.source_ids).flatten();
+        // No agent of this server has folders yet, so that none is there.
+        folders
+            .next()
+            .map_or(Ok(()), |id| Err(missing::object("Source", id)))
+    }
+
+    /// What is to hang on the agent.
+    fn relations(&mut self) -> AgentRelations {
+        let older = self.tool_exec_environment_variables.take();
+        AgentRelations {
+            tool_ids: self.tool_ids.take(),
+            block_ids: self.block_ids.take(),
+            tags: self.tags.take(),
+            secrets: body::secrets(self.secrets.take(), older),
+            identity_ids: self.identity_ids.take(),
+        }
+    }
+
+    fn apply(self, chosen: Chosen, agent: &mut Agent) -> Result<(), Refusal> {
+        set(&mut agent.llm_config, chosen.llm);
+        self.models.apply(&mut agent.llm_config)?;
+        replace(&mut agent.embedding_config, chosen.embedding);
+        let format = self.models.response_format().cloned();
+        replace(&mut agent.response_format, format);
+        set(&mut agent.name, self.name);
+        set(&mut agent.system, self.system);
+        replace(&mut agent.description, self.description);
+        replace(&mut agent.metadata, self.metadata);
+        replace(&mut agent.compaction_settings, self.compaction_settings);
+        set(&mut agent.tool_rules, self.tool_rules.map(distinct));
+        set(&mut agent.message_ids, self.message_ids);
+        set(
+            &mut agent.message_buffer_autoclear,
+            self.message_buffer_autoclear,
+        );
+        replace(&mut agent.enable_sleeptime, self.enable_sleeptime);
+        set(&mut agent.timezone, self.timezone);
+        replace(&mut agent.max_files_open, self.max_files_open);
+        replace(
+            &mut agent.per_file_view_window_char_limit,
+            self.per_file_view_window_char_limit,
+        );
+        replace(&mut agent.hidden, self.hidden);
+        replace(&mut agent.last_stop_reason, self.last_stop_reason);
+        replace(&mut agent.last_run_completion, self.last_run_completion);
+        replace(&mut agent.last_run_duration_ms, self.last_run_duration_ms);
+        replace(&mut agent.project_id, self.project_id);
+        replace(&mut agent.template_id, self.template_id);
+        replace(&mut agent.base_template_id, self.base_template_id);
+        agent.last_updated_by_id = Some(id::DEFAULT_USER.to_owned());
+        Ok(())
+    }
+}
+
+fn distinct(rules: Vec<ToolRule>) -> Vec<ToolRule> {
+    let mut kept: Vec<ToolRule> = Vec::new();
+    for rule in rules {
+        if !kept.contains(&rule) {
+            kept.push(rule);
+        }
+    }
+    kept
+}
+
+/// Changes the fields that are given. The system message stays as it is until it is next made anew.
+#[utoipa::path(
+    patch,
+    path = "/v1/agents/{agent_id}",
+    operation_id = "modify_agent",
+    tag = "agents",
+    params(("agent_id" = String, Path, description = "the agent's id")),
+    request_body = UpdateAgent,
+    responses((status = OK, body = AgentView, description = "the agent"), Refusals)
+)]
+pub(crate) async fn update(
+    State(app): State<AppState>,
+    Path(agent_id): Path<String>,
+    Body(mut body): Body<UpdateAgent>,
+) -> Result<Json<AgentView>, Refusal> {
+    let agent = find::agent(&app, &agent_id).await?;
+    body.check()?;
+    let chosen = body.models.resolve(&app).await?;
+    if let Some(messages) = &body.message_ids {
+        check_messages(&app, &agent.id, messages).await?;
+    }
+    let relations = body.relations();
+    let view = unbroken_contract(async move {
+        let edit = |agent: &mut Agent| body.apply(chosen, agent).map_err(Stopped::Refused);
+        let changed = app.store.update_agent(&agent.id, edit, &relations).await;
+        let agent = changed.map_err(Refusal::from)?;
+        AgentView::of(&app, agent, Relations::ALL).await
+    });
+    view.await.map(Json)
+}
+
+/// Refuses a context of which the database has not every message.
+async fn check_messages(app: &App, agent: &AgentId, messages: &[MessageId]) -> Result<(), Refusal> {
+    let found = app.store.messages_by_ids(agent, messages).await;
+    found.map(drop).map_err(missing::stored)
+}
+
+/// Why an update did not happen.
+enum Stopped {
+    Refused(Refusal),
+    Store(StoreError),
+}
+
+impl From<StoreError> for Stopped {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<Stopped> for Refusal {
+    fn from(stopped: Stopped) -> Self {
+        match stopped {
+            Stopped::Refused(refusal) => refusal,
+            Stopped::Store(error) => missing::stored(error),
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Messages to an agent for which nobody waits; somebody may be told of the end.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::{
+    Json,
+    extract::{Request, State},
+};
+use bulkhead_agent::{Begun, Listener, RunType};
+use bulkhead_domain::{Run, RunStatus, Timestamp, id::RunId};
+use bulkhead_egress::{Access, Egress, Request as Outgoing};
+use bulkhead_policy::{Cidr, HostPattern, HttpRule};
+use serde_json::{Value, json};
+
+use super::{
+    body::{Route, SendBody},
+    input,
+};
+use crate::{
+    app::App,
+    contract::{Refusal, body, document::Refusals},
+    http::{AppState, agents::find, query::Path, runs::view::RunView},
+};
+
+/// How long the receiver of a report may take.
+const TIMEOUT: Duration = Duration::from_secs(5);
+/// Networks of one's own, where a receiver may be. Link-local addresses, where clouds keep their
+/// secrets, are not among them.
+const PRIVATE: [&str; 6] = [
+    "127.0.0.0/8",
+    "::1/128",
+    "10.0.0.0/8",
+    "172.16.0.0/12",
+    "192.168.0.0/16",
+    "fc00::/7",
+];
+/// Bytes of a receiver's answer, of which the status alone is kept.
+const ANSWER_BYTES_MAX: u64 = 64 << 10;
+/// Characters of what went wrong.
+const ERROR_CHARS_MAX: usize = 500;
+
+/// Sends messages to an agent and answers at once with the run that they begin.
+#[utoipa::path(
+    post,
+    path = "/v1/agents/{agent_id}/messages/async",
+    operation_id = "create_agent_message_async",
+    tag = "messages",
+    params(("agent_id" = String, Path, description = "the agent's id")),
+    request_body = Object,
+    responses((status = OK, body = RunView, description = "the run"), Refusals)
+)]
+pub(crate) async fn send(
+    State(app): State<AppState>,
+    Path(agent_id): Path<String>,
+    request: Request,
+) -> Result<Json<RunView>, Refusal> {
+    let agent_id = find::id(&agent_id)?;
+    let body = SendBody::read(Route::Async, body::value(request).await?)?;
+    let mut request = input::request(&app, &body, agent_id, None, RunType::Async).await?;
+    request.background = true;
+    let begun = app.engine.begin(request).await?;
+    let created = Run {
+        status: RunStatus::Created,
+        ..begun.run().clone()
+    };
+    let tasks = app.tasks.clone();
+    tasks.spawn(run(app, begun));
+    Ok(Json(created.into()))
+}
+
+async fn run(app: Arc<App>, begun: Begun) {
+    let (id, url) = (begun.id(), begun.run().callback_url.clone());
+    if let Err(failure) = app.engine.drive(begun, Listener::none()).await {
+        tracing::info!(run = %id, error = %failure.error, "a run failed");
+    }
+    if let Some(url) = url {
+        report(&app, id, &url).await;
+    }
+}
+
+/// Tells the client's receiver how a run ended, once; whatever comes of it is noted in the run.
+async fn report(app: &App, id: RunId, url: &str) {
+    let told = match app.store.run(&id).await {
+        Ok(Some(run)) => post(&app.egress, &run, url).await,
+        Ok(None) => return,
+        Err(error) => return tracing::warn!(run = %id, %error, "a run was not reported"),
+    };
+    let noted = app.store.update_run(&id, move |run| match told {
+        Ok(status) => {
+            run.callback_sent_at = Some(Timestamp::now());
+            run.callback_status_code = Some(i64::from(status));
+        }
+        Err(reason) => {
+            run.callback_sent_at = Some(Timestamp::now());
+            run.callback_error = Some(reason);
+        }
+    });
+    if let Err(error) = noted.await {
+        tracing::warn!(run = %id, %error, "the report of a run was not noted");
+    }
+}
+
+async fn post(egress: &Egress, run: &Run, url: &str) -> Result<u16, String> {
+    let body = body_of(run).to_string();
+    let parsed = url::Url::parse(url).map_err(|error| error.to_string())?;
+    let private = PRIVATE.iter().filter_map(|range| range.parse::<Cidr>().ok());
+    let rule = HttpRule {
+        port: parsed.port(),
+        private: private.collect(),
+        ..HttpRule::to_host(HostPattern::ANY, None)
+    };
+    let session = egress.session(Access {
+        rules: [rule].into(),
+        requests: 1,
+        request_bytes: body.len() as u64,
+        response_bytes: ANSWER_BYTES_MAX,
+        ..Access::none()
+    });
+    let request = Outgoing {
+        method: "POST".to_owned(),
+        url: url.to_owned(),
+        headers: vec![("content-type".to_owned(), "application/json".to_owned())],
+        body: Some(body.into()),
+        timeout: Some(TIMEOUT),
+        credential: None,
+    };
+    let answer = session.fetch(request).await;
+    answer
+        .map(|answer| answer.status)
+        .map_err(|error| error.to_string().chars().take(ERROR_CHARS_MAX).collect())
+}
+
+fn body_of(run: &Run) -> Value {
+    json!({
+        "run_id": run.id,
+        "status": run.status,
+        "completed_at": run.completed_at,
+        "metadata": run.metadata,
+    })
+}

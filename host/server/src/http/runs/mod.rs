@@ -1,0 +1,32 @@
+//! `/v1/runs`: what each request to an agent did.
+//!
+//! - [`list`]: many. [`one`]: one, its messages, steps, usage and metrics. [`find`]: the one that a
+//!   path names. [`view`]: one in an answer.
+
+pub(crate) mod find;
+pub(crate) mod list;
+pub(crate) mod one;
+pub(crate) mod view;
+
+use axum::{Router, routing::get};
+use utoipa_axum::{router::UtoipaMethodRouter, routes};
+
+use super::AppState;
+
+/// The routes.
+pub(crate) fn routes() -> Vec<UtoipaMethodRouter<AppState>> {
+    vec![
+        routes!(list::list),
+        routes!(list::active),
+        routes!(one::get, one::delete),
+        routes!(one::messages),
+        routes!(one::steps),
+        routes!(one::usage),
+        routes!(one::metrics),
+    ]
+}
+
+/// Routes that only say what there is not.
+pub(crate) fn refusals() -> Router<AppState> {
+    Router::new().route("/v1/runs/{run_id}/trace", get(one::trace))
+}

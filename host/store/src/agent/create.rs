@@ -1,0 +1,75 @@
+//! New agents, one agent by its id, and the end of one.
+
+use bulkhead_domain::{Agent, id::AgentId};
+
+use super::{
+    NewAgent, limits,
+    relations::{distinct, link_blocks, lock_blocks, put_identities},
+    row::{self, by_id, record},
+    secrets::put_secrets,
+    tags::put_tags,
+    tools::put_tools,
+};
+use crate::{
+    Result, Store, block,
+    message::insert_message,
+    sql::{Durability, Statement},
+};
+
+impl Store {
+    /// Stores an agent with its blocks, tools, tags, secrets, identities and messages: all of it
+    /// or nothing.
+    ///
+    /// [`crate::StoreError::UnknownReferences`] where a block, tool or identity is not there;
+    /// [`crate::StoreError::NameTaken`] where two of its blocks have the same label.
+    pub async fn create_agent(&self, new: &NewAgent) -> Result<()> {
+        let id = &new.agent.id;
+        let durability = if new.secrets.is_empty() {
+            Durability::Process
+        } else {
+            Durability::Power
+        };
+        let mut transaction = self.database().begin(durability).await?;
+        let known = distinct(
+            "the agent's list of blocks",
+            &new.block_ids,
+            limits::BLOCKS_MAX,
+        )?;
+        let known = lock_blocks(&mut transaction, &known).await?;
+        row::insert(&mut transaction, &new.agent).await?;
+        block::insert(&mut transaction, &new.new_blocks).await?;
+        let blocks = new.new_blocks.iter();
+        let mut blocks: Vec<_> = blocks
+            .map(|block| (block.id, block.label.clone()))
+            .collect();
+        blocks.extend(known);
+        link_blocks(&mut transaction, id, &blocks).await?;
+        put_tools(&mut transaction, id, &new.tool_ids).await?;
+        put_tags(&mut transaction, id, &new.tags).await?;
+        put_identities(&mut transaction, id, &new.identity_ids).await?;
+        put_secrets(&mut transaction, self.sealer(), id, &new.secrets).await?;
+        for message in &new.messages {
+            insert_message(&mut transaction, message).await?;
+        }
+        transaction.commit().await
+    }
+
+    /// The agent with this id.
+    pub async fn agent(&self, id: &AgentId) -> Result<Option<Agent>> {
+        let row = self.database().optional(by_id(id)).await?;
+        row.as_ref().map(record).transpose()
+    }
+
+    /// Deletes an agent with its messages, runs, steps, secrets and tags, and the state that
+    /// tools keep on its behalf. Its blocks, tools and identities stay. Whether it was there.
+    pub async fn delete_agent(&self, id: &AgentId) -> Result<bool> {
+        let mut transaction = self.database().begin(Durability::Power).await?;
+        let delete = Statement::new("DELETE FROM agents WHERE id = $1").bind(id.to_string());
+        let deleted = transaction.execute(delete).await? > 0;
+        let delete = "DELETE FROM state_namespaces WHERE agent = $1";
+        let delete = Statement::new(delete).bind(id.to_string());
+        transaction.execute(delete).await?;
+        transaction.commit().await?;
+        Ok(deleted)
+    }
+}

@@ -1,0 +1,133 @@
+//! The tools of agents.
+
+use std::{collections::HashMap, sync::Arc};
+
+use bulkhead_domain::id::AgentId;
+
+use super::{
+    limits, missing,
+    relations::{asked, by_agent, distinct, expect_known},
+    row::lock,
+};
+use crate::{
+    Result, Store, StoreError, ToolRecord, check,
+    sql::{Durability, Statement, Transaction},
+    tool,
+};
+
+impl Store {
+    /// The tools of each of these agents, in the order in which they were attached. Every agent
+    /// that is asked for has a list. A tool of several agents is in memory once.
+    pub async fn tools_of(
+        &self,
+        agents: &[AgentId],
+    ) -> Result<HashMap<AgentId, Vec<Arc<ToolRecord>>>> {
+        let agent_ids = asked(agents)?;
+        let mut query = Statement::new("SELECT ");
+        query.push(tool::COLUMNS);
+        query.push(" FROM tools WHERE id IN (SELECT tool_id FROM agent_tools WHERE agent_id IN (");
+        query
+            .push_list(agent_ids.iter().map(String::as_str))
+            .push(")");
+        let rows = self.database().all(query).await?;
+        let tools = rows
+            .iter()
+            .map(|row| tool::record(row).map(|tool| (tool.id.clone(), Arc::new(tool))))
+            .collect::<Result<HashMap<_, _>>>()?;
+        let mut query = Statement::new("SELECT agent_id, tool_id FROM agent_tools");
+        query.push(" WHERE agent_id IN (").push_list(agent_ids);
+        query.push(" ORDER BY seq");
+        let links = self.database().all(query).await?;
+        // What was attached or deleted between the two queries is left out.
+        let lists = by_agent(agents, &links, |row| Ok(tools.get(&row.text(1)?).cloned()))?;
+        let present =
+            |(agent, list): (_, Vec<Option<_>>)| (agent, list.into_iter().flatten().collect());
+        Ok(lists.into_iter().map(present).collect())
+    }
+
+    /// The tool with this name, where the agent has it.
+    pub async fn tool_of_agent(&self, agent: &AgentId, name: &str) -> Result<Option<ToolRecord>> {
+        check::text("the tool's name", name, tool::limits::NAME_MAX)?;
+        let mut query = Statement::new("SELECT ");
+        query.push(tool::COLUMNS);
+        query.push(" FROM tools WHERE name = ").push_value(name);
+        query.push(" AND id IN (SELECT tool_id FROM agent_tools WHERE agent_id = ");
+        query.push_value(agent.to_string()).push(")");
+        let row = self.database().optional(query).await?;
+        row.as_ref().map(tool::record).transpose()
+    }
+
+    /// Gives an agent a tool. Whether it did not have it. [`StoreError::NotFound`] where there is
+    /// no such agent or tool.
+    pub async fn attach_tool(&self, agent: &AgentId, tool_id: &str) -> Result<bool> {
+        check::name("the tool's id", tool_id)?;
+        let mut transaction = self.database().begin(Durability::Process).await?;
+        lock(&mut transaction, agent).await?;
+        let known = expect_known(&mut transaction, "tool", "tools", &[tool_id.to_owned()]).await;
+        known.map_err(|error| match error {
+            StoreError::UnknownReferences { what, .. } => missing(what, tool_id),
+            error => error,
+        })?;
+        let count = Statement::new("SELECT COUNT(*) FROM agent_tools WHERE agent_id = $1");
+        let count = transaction.optional(count.bind(agent.to_string())).await?;
+        let count = count.map_or(Ok(0), |row| row.unsigned(0))?;
+        let attached = link(&mut transaction, agent, &[tool_id.to_owned()]).await? > 0;
+        if attached && count >= limits::TOOLS_MAX as u64 {
+            return Err(StoreError::Quota {
+                what: TOOLS,
+                limit: limits::TOOLS_MAX as u64,
+            });
+        }
+        transaction.commit().await?;
+        Ok(attached)
+    }
+
+    /// Takes a tool from an agent. Whether it had it. [`StoreError::NotFound`] where there is no
+    /// such agent.
+    pub async fn detach_tool(&self, agent: &AgentId, tool_id: &str) -> Result<bool> {
+        check::name("the tool's id", tool_id)?;
+        let mut transaction = self.database().begin(Durability::Process).await?;
+        lock(&mut transaction, agent).await?;
+        let delete = "DELETE FROM agent_tools WHERE agent_id = $1 AND tool_id = $2";
+        let delete = Statement::new(delete).bind(agent.to_string()).bind(tool_id);
+        let detached = transaction.execute(delete).await? > 0;
+        transaction.commit().await?;
+        Ok(detached)
+    }
+}
+
+const TOOLS: &str = "the agent's list of tools";
+
+/// Makes exactly these the tools of an agent; one that stays keeps its place.
+pub(super) async fn put_tools(
+    transaction: &mut Transaction,
+    agent: &AgentId,
+    ids: &[String],
+) -> Result<()> {
+    let ids = distinct(TOOLS, ids, limits::TOOLS_MAX)?;
+    for id in &ids {
+        check::name("the tool's id", id)?;
+    }
+    expect_known(transaction, "tool", "tools", &ids).await?;
+    let mut delete = Statement::new("DELETE FROM agent_tools WHERE agent_id = $1");
+    delete = delete.bind(agent.to_string());
+    delete.push(" AND (tool_id IN (");
+    delete.push_list(ids.iter().map(String::as_str));
+    // The list has a NULL: what equals none of it is neither in it nor not.
+    delete.push(") IS NOT TRUE");
+    transaction.execute(delete).await?;
+    link(transaction, agent, &ids).await.map(drop)
+}
+
+/// Attaches tools in this order, but those that are attached; gives how many that were.
+async fn link(transaction: &mut Transaction, agent: &AgentId, ids: &[String]) -> Result<u64> {
+    if ids.is_empty() {
+        return Ok(0);
+    }
+    let mut insert = Statement::new("INSERT INTO agent_tools (agent_id, tool_id) VALUES ");
+    for (index, id) in ids.iter().enumerate() {
+        insert.push_row(index == 0, [agent.to_string().into(), id.as_str().into()]);
+    }
+    insert.push(" ON CONFLICT (agent_id, tool_id) DO NOTHING");
+    transaction.execute(insert).await
+}

@@ -1,0 +1,119 @@
+//! Messages: what users wrote, what models answered, what tools gave back, in the order in which
+//! it was written. They are written by the commit of a step ([`Store::commit_step`]) or with what
+//! they begin: an agent, a conversation.
+
+mod filter;
+mod row;
+mod search;
+
+use std::collections::{HashMap, HashSet};
+
+use bulkhead_domain::{
+    Message,
+    id::{AgentId, MessageId},
+};
+
+use crate::{
+    Result, Store, StoreError,
+    sql::{Statement, Transaction},
+};
+
+pub use filter::{MessageFilter, ThreadFilter};
+pub use row::expect_storable;
+pub(crate) use row::{COLUMNS, insert_message, record, replace_content};
+pub use search::MessageSearch;
+
+/// How many ids one statement names, smallest first. What is left of a list is filled up with
+/// NULL, which equals nothing: few texts to prepare.
+const LISTS: [usize; 3] = [8, 64, 512];
+
+impl Store {
+    /// The message with this id.
+    pub async fn message(&self, id: &MessageId) -> Result<Option<Message>> {
+        let mut query = select();
+        query.push(" WHERE id = ").push_value(id.to_string());
+        let row = self.database().optional(query).await?;
+        row.as_ref().map(record).transpose()
+    }
+
+    /// An agent's messages with these ids, in this order. [`StoreError::NotFound`] where the
+    /// agent has none of one of the ids.
+    pub async fn messages_by_ids(
+        &self,
+        agent_id: &AgentId,
+        ids: &[MessageId],
+    ) -> Result<Vec<Message>> {
+        let mut found = HashMap::with_capacity(ids.len());
+        for list in lists(ids) {
+            let mut query = select();
+            query.push(" WHERE agent_id = ");
+            query.push_value(agent_id.to_string());
+            query.push(" AND id IN (").push_list(list);
+            for row in &self.database().all(query).await? {
+                let message = record(row)?;
+                found.insert(message.id, message);
+            }
+        }
+        let message = |id: &MessageId| found.get(id).cloned().ok_or_else(|| missing(*id));
+        ids.iter().map(message).collect()
+    }
+}
+
+/// Which of these ids are no messages of the agent.
+pub(crate) async fn unknown_ids(
+    transaction: &mut Transaction,
+    agent_id: &AgentId,
+    ids: &[MessageId],
+) -> Result<Vec<MessageId>> {
+    let mut unknown = ids.to_vec();
+    for list in lists(ids) {
+        let query = "SELECT id FROM messages WHERE agent_id = $1 AND id IN (";
+        let mut query = Statement::new(query).bind(agent_id.to_string());
+        query.push_list(list);
+        let rows = transaction.all(query).await?;
+        let known = rows.iter().map(|row| row.parsed(0, "message id"));
+        let known = known.collect::<Result<HashSet<MessageId>>>()?;
+        unknown.retain(|id| !known.contains(id));
+    }
+    Ok(unknown)
+}
+
+/// Deletes these messages of an agent.
+pub(crate) async fn delete_messages(
+    transaction: &mut Transaction,
+    agent_id: &AgentId,
+    ids: &[MessageId],
+) -> Result<()> {
+    for list in lists(ids) {
+        let delete = "DELETE FROM messages WHERE agent_id = $1 AND id IN (";
+        let mut delete = Statement::new(delete).bind(agent_id.to_string());
+        delete.push_list(list);
+        transaction.execute(delete).await?;
+    }
+    Ok(())
+}
+
+/// Ids in lists of the length of one of [`LISTS`].
+pub(crate) fn lists<T: ToString>(ids: &[T]) -> impl Iterator<Item = Vec<Option<String>>> {
+    let longest = LISTS[LISTS.len() - 1];
+    ids.chunks(longest).map(move |ids| {
+        let length = LISTS.into_iter().find(|length| *length >= ids.len());
+        let mut list: Vec<_> = ids.iter().map(|id| Some(id.to_string())).collect();
+        list.resize(length.unwrap_or(longest), None);
+        list
+    })
+}
+
+pub(crate) fn missing(id: MessageId) -> StoreError {
+    StoreError::NotFound {
+        what: "message",
+        id: id.to_string(),
+    }
+}
+
+/// A query for whole messages; what follows is pushed.
+pub(crate) fn select() -> Statement {
+    let mut query = Statement::new("SELECT ");
+    query.push(COLUMNS).push(" FROM messages");
+    query
+}

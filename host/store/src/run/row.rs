@@ -1,0 +1,79 @@
+//! A run as a row.
+
+use bulkhead_domain::{Run, Timestamp, id::RunId};
+
+use crate::{
+    Result, StoreError, check,
+    sql::{Row, Statement, Transaction},
+};
+
+/// Bytes of an address to report to.
+const URL_MAX: usize = 8192;
+
+/// The column of [`record`].
+pub(super) const COLUMNS: &str = "document";
+
+/// Writes a run, in place of the one with its id.
+pub(super) async fn put(
+    transaction: &mut Transaction,
+    run: &Run,
+    alive_at: Timestamp,
+) -> Result<()> {
+    let document = document(run)?;
+    let put = "INSERT INTO runs (id, agent_id, conversation_id, status, stop_reason, background,
+            total_duration_ns, created_at, alive_at, size, document)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+        ON CONFLICT (id) DO UPDATE SET
+            conversation_id = excluded.conversation_id, status = excluded.status,
+            stop_reason = excluded.stop_reason, background = excluded.background,
+            total_duration_ns = excluded.total_duration_ns, alive_at = excluded.alive_at,
+            size = excluded.size, document = excluded.document";
+    let put = Statement::new(put)
+        .bind(run.id.to_string())
+        .bind(run.agent_id.to_string())
+        .bind(run.conversation_id.map(|id| id.to_string()))
+        .bind(run.status.as_str())
+        .bind(run.stop_reason.map(|reason| reason.as_str()))
+        .bind(run.background)
+        .bind(run.total_duration_ns)
+        .bind(run.created_at)
+        .bind(alive_at)
+        .bind(i64::try_from(document.len()).unwrap_or(i64::MAX))
+        .bind(document);
+    transaction.execute(put).await.map(drop)
+}
+
+fn document(run: &Run) -> Result<String> {
+    for (what, value) in [
+        ("the run's metadata", &run.metadata),
+        ("the run's request configuration", &run.request_config),
+    ] {
+        if let Some(value) = value {
+            check::json(what, value, check::DOCUMENT_MAX, "is larger than 8 MiB")?;
+        }
+    }
+    let url = run.callback_url.as_deref().unwrap_or_default();
+    check::text("the run's callback URL", url, URL_MAX)?;
+    check::document("the run", run)
+}
+
+/// The run with this id, locked until the end of the transaction.
+pub(super) async fn lock(transaction: &mut Transaction, id: &RunId) -> Result<Run> {
+    let mut query = Statement::new("SELECT document FROM runs WHERE id = ");
+    query
+        .push_value(id.to_string())
+        .push(transaction.for_update());
+    let row = transaction.optional(query).await?;
+    record(&row.ok_or_else(|| missing(id))?)
+}
+
+pub(super) fn missing(id: &RunId) -> StoreError {
+    StoreError::NotFound {
+        what: "run",
+        id: id.to_string(),
+    }
+}
+
+pub(super) fn record(row: &Row) -> Result<Run> {
+    row.json(0, "run")
+}

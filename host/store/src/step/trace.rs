@@ -1,0 +1,70 @@
+//! What providers were sent and answered: for whoever looks why an agent did what it did.
+
+use bulkhead_domain::{Trace, id::StepId};
+use serde_json::Value;
+
+use super::row::bounded;
+use crate::{
+    Result, Store, check,
+    sql::{Row, Statement, Transaction},
+};
+
+/// Bytes of a request, and of an answer. Of a larger one there is a note of its size: the
+/// messages themselves are stored anyway.
+pub const TRACE_BYTES_MAX: usize = 512 << 10;
+/// Traces of one agent, the newest; together 200 MiB at most.
+pub const TRACES_MAX: i64 = 200;
+
+impl Store {
+    /// What the provider was sent and answered in a step: of the last call that made it, not of
+    /// one that summarised. None where it is too old.
+    pub async fn trace_of_step(&self, id: &StepId) -> Result<Option<Trace>> {
+        let query = "SELECT id, step_id, agent_id, run_id, call_type, request, response, created_at
+            FROM traces WHERE step_id = $1
+            ORDER BY CASE WHEN call_type = 'summarization' THEN 1 ELSE 0 END, seq DESC LIMIT 1";
+        let query = Statement::new(query).bind(id.to_string());
+        let row = self.database().optional(query).await?;
+        row.as_ref().map(record).transpose()
+    }
+}
+
+/// Writes a trace, and deletes the agent's oldest one where there are too many.
+pub(super) async fn put_trace(transaction: &mut Transaction, trace: &Trace) -> Result<()> {
+    check::name("the kind of a traced call", &trace.call_type)?;
+    let insert = "INSERT INTO traces
+            (id, step_id, agent_id, run_id, call_type, request, response, created_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+    let insert = Statement::new(insert)
+        .bind(trace.id.to_string())
+        .bind(trace.step_id.to_string())
+        .bind(trace.agent_id.to_string())
+        .bind(trace.run_id.map(|id| id.to_string()))
+        .bind(trace.call_type.as_str())
+        .bind(document(&trace.request_json))
+        .bind(document(&trace.response_json))
+        .bind(trace.created_at);
+    transaction.execute(insert).await?;
+    let prune = "DELETE FROM traces WHERE agent_id = $1 AND seq <= (
+        SELECT seq FROM traces WHERE agent_id = $1 ORDER BY seq DESC LIMIT 1 OFFSET $2)";
+    let prune = Statement::new(prune)
+        .bind(trace.agent_id.to_string())
+        .bind(TRACES_MAX);
+    transaction.execute(prune).await.map(drop)
+}
+
+fn document(value: &Value) -> String {
+    bounded(value, TRACE_BYTES_MAX).unwrap_or_else(|note| note.to_string())
+}
+
+fn record(row: &Row) -> Result<Trace> {
+    Ok(Trace {
+        id: row.parsed(0, "trace id")?,
+        step_id: row.parsed(1, "step of a trace")?,
+        agent_id: row.parsed(2, "agent of a trace")?,
+        run_id: row.optional_parsed(3, "run of a trace")?,
+        call_type: row.text(4)?,
+        request_json: row.json(5, "request of a trace")?,
+        response_json: row.json(6, "answer of a trace")?,
+        created_at: row.timestamp(7)?,
+    })
+}

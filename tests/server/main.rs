@@ -17,6 +17,7 @@ mod grants;
 mod hostile;
 mod lifecycle;
 mod reaching_out;
+mod messages;
 mod receipts;
 mod sandbox_configs;
 mod streaming;

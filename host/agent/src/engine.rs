@@ -214,7 +214,7 @@ impl Engine {
         self.0.active.busy(thread)
     }
 
-    /// All runs that go on here.
+    /// The runs that go on here, for a server that says in a shared database that it works on them.
     pub fn running(&self) -> Vec<RunId> {
         self.0.active.all()
     }

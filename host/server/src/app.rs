@@ -6,6 +6,7 @@ use bulkhead_agent::Engine;
 use bulkhead_egress::Egress;
 use bulkhead_sandbox::{Sandbox, services::StateService};
 use bulkhead_store::{ReceiptWriter, Store};
+use tokio_util::task::TaskTracker;
 
 use crate::{
     agents::models::AllModels,
@@ -35,6 +36,8 @@ pub(crate) struct App {
     pub(crate) models: Arc<AllModels>,
     /// Runs agents.
     pub(crate) engine: Engine,
+    /// What goes on when nobody waits for it any more, and ends before the server does.
+    pub(crate) tasks: TaskTracker,
     /// The way out for what the server itself fetches for clients.
     pub(crate) egress: Egress,
     pub(crate) ids: crate::http::observe::RequestIds,

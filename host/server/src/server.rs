@@ -13,7 +13,7 @@ use bulkhead_llm::catalog::Catalog;
 use bulkhead_sandbox::{CacheKey, CacheKeyError, Sandbox, SetupError};
 use bulkhead_store::{InstallationKey, KeyError, ReceiptWriter, Store, StoreError};
 use tokio::{net::TcpListener, task::JoinHandle};
-use tokio_util::sync::CancellationToken;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     Config, abandoned,
@@ -248,6 +248,7 @@ async fn open(config: &Config) -> Result<Arc<App>, StartError> {
         packages: Packages::new(&config.data_dir),
         ids: RequestIds::new(),
         egress: own_egress,
+        tasks: TaskTracker::new(),
         engine,
         models,
         sandbox,
@@ -318,6 +319,8 @@ impl Running {
         if let Err(error) = watching.await {
             tracing::error!(%error, "watching over abandoned runs failed");
         }
+        self.app.tasks.close();
+        self.app.tasks.wait().await;
         self.app.receipts.close().await;
         self.app.store.close().await;
         // Whoever waits for this server may start another one on the folder.

@@ -102,9 +102,8 @@ async fn the_system_message_follows_the_instructions_only_when_it_is_made_anew()
         text(&messages[0]["content"]).to_owned()
     };
     assert!(seen().await.contains("Old words."));
-    let recompile =
-        |query: &str| server.post(&format!("{}/recompile?{query}", path(&made)), &json!({}));
-    let dry = recompile("dry_run=true").await;
+    let dry = format!("{}/recompile?dry_run=true", path(&made));
+    let dry = server.post(&dry, &json!({})).await;
     assert!(text(&dry.body).contains("New words."));
     assert!(seen().await.contains("Old words."));
     let older = format!("{}/system-prompt/recompile", path(&made));

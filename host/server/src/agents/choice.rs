@@ -71,14 +71,9 @@ impl ModelChoice {
         // A whole configuration says itself whether the model reasons.
         let says_reasoning = self.llm_config.is_some();
         let Chosen { llm, embedding } = self.resolve(app).await?;
-        let mut llm = match (llm, app.models.default_handle().await?) {
-            (Some(llm), _) => llm,
-            (None, Some(handle)) => by_handle(app, handle).await?,
-            (None, None) => {
-                return Err(Refusal::bad_request(
-                    "INVALID_ARGUMENT: Must specify either model or llm_config in request",
-                ));
-            }
+        let mut llm = match llm {
+            Some(llm) => llm,
+            None => default(app).await?,
         };
         self.apply(&mut llm)?;
         if !says_reasoning && self.reasoning().is_none() {
@@ -131,6 +126,14 @@ impl ModelChoice {
     fn reasoning(&self) -> Option<bool> {
         self.reasoning.or(self.enable_reasoner)
     }
+}
+
+/// The model of agents for which nobody names one.
+async fn default(app: &App) -> Result<LlmConfig, Refusal> {
+    let handle = app.models.default_handle().await?.ok_or_else(|| {
+        Refusal::bad_request("INVALID_ARGUMENT: Must specify either model or llm_config in request")
+    })?;
+    by_handle(app, handle).await
 }
 
 async fn by_handle(app: &App, handle: &str) -> Result<LlmConfig, Refusal> {

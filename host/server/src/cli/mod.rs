@@ -3,7 +3,8 @@
 //! - [`screen`], [`error`], [`exit`]: what commands write and how they end; [`report`],
 //!   [`receipt`], [`view`]: calls and components for people.
 //! - [`capability_args`], [`units`], [`files`]: how flags are read.
-//! - [`run`], [`check`], [`build`], [`scaffold`], [`bench`], [`demo`]: work in this process.
+//! - [`run`], [`check`], [`build`], [`scaffold`], [`bench`], [`demo`]: work in this process;
+//!   [`runtime_cache`]: what the last two keep.
 //! - [`client`], [`sse`]: the HTTP API; [`push`], [`list`], [`grant`], [`credential`], [`diff`],
 //!   [`call`] use it.
 //! - [`serve`]: the server itself.
@@ -26,6 +27,7 @@ mod push;
 mod receipt;
 mod report;
 mod run;
+mod runtime_cache;
 mod scaffold;
 mod screen;
 mod serve;

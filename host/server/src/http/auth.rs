@@ -20,6 +20,9 @@ use super::{
 /// Header of clients that know the token as the server's password: `password TOKEN`.
 const BARE_PASSWORD: &str = "x-bare-password";
 
+/// What anybody may ask.
+const OPEN: [&str; 4] = ["/v1/health", "/v1/health/", "/v1/ready", "/v1/ready/"];
+
 /// The access rule of a server.
 pub(crate) struct Access {
     /// SHA-256 of the token: of equal length for all, so that comparing tells nothing.
@@ -37,7 +40,7 @@ impl Access {
     fn check(&self, path: &str, headers: &HeaderMap) -> Result<(), &'static error::Kind> {
         match &self.token {
             // Probes of containers name the host as they like and have no token.
-            _ if matches!(path, "/v1/health" | "/v1/health/") => Ok(()),
+            _ if OPEN.contains(&path) => Ok(()),
             // The documentation is the same for everybody, and a browser has no token to send.
             Some(_) if docs::PATHS.contains(&path) => Ok(()),
             Some(token) => {

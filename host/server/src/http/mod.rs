@@ -3,6 +3,8 @@
 //! - [`agents`], [`blocks`], [`archives`], [`identities`], [`tags`]: agents and what hangs on them, as
 //!   clients of the V1 API know them. [`tools`]: their tools. [`missing`]: what of it is not there.
 //! - [`sandbox_configs`]: what such clients set up for all tools from source.
+//! - [`messages`], [`conversations`], [`chat_completions`]: what is sent to agents. [`runs`],
+//!   [`steps`]: what came of it. [`models`], [`providers`]: whom they ask. [`voice`]: what is gone.
 //! - [`health`], [`components`], [`call`], [`events`], [`grants`], [`credentials`],
 //!   [`receipts`], [`metrics`], [`docs`]: routes.
 //! - [`error`]: every refusal as data. [`json`], [`query`]: bodies and parameters.
@@ -14,7 +16,9 @@ pub(crate) mod archives;
 pub(crate) mod auth;
 pub(crate) mod blocks;
 pub(crate) mod call;
+pub(crate) mod chat_completions;
 pub(crate) mod components;
+pub(crate) mod conversations;
 pub(crate) mod credentials;
 pub(crate) mod docs;
 pub(crate) mod error;
@@ -26,15 +30,20 @@ pub(crate) mod json;
 pub(crate) mod messages;
 pub(crate) mod metrics;
 pub(crate) mod missing;
+pub(crate) mod models;
 pub(crate) mod observe;
 pub(crate) mod openapi;
+pub(crate) mod providers;
 pub(crate) mod query;
 pub(crate) mod receipts;
+pub(crate) mod runs;
 pub(crate) mod sandbox_configs;
 pub(crate) mod schema;
 pub(crate) mod spelling;
+pub(crate) mod steps;
 pub(crate) mod tags;
 pub(crate) mod tools;
+pub(crate) mod voice;
 
 use std::sync::Arc;
 
@@ -59,7 +68,14 @@ fn documented() -> OpenApiRouter<AppState> {
         agents::routes(),
         archives::routes(),
         blocks::routes(),
+        chat_completions::routes(),
+        conversations::routes(),
         identities::routes(),
+        messages::routes(),
+        models::routes(),
+        providers::routes(),
+        runs::routes(),
+        steps::routes(),
         tags::routes(),
     ];
     let router = OpenApiRouter::with_openapi(openapi::frame())
@@ -121,7 +137,12 @@ pub(crate) fn router(app: AppState) -> Router {
         .route("/v1/health", axum::routing::get(health::health))
         .merge(docs::routes(&document))
         .merge(sandbox_configs::routes())
+        .route("/v1/ready", axum::routing::get(health::health))
+        .route("/v1/ready/", axum::routing::get(health::health))
+        .merge(messages::refusals())
+        .merge(runs::refusals())
         .merge(tools::routes())
+        .merge(voice::routes())
         .fallback(no_such_route)
         .method_not_allowed_fallback(method_not_allowed)
         .layer(CatchPanicLayer::custom(observe::panicked))

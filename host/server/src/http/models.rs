@@ -3,7 +3,6 @@
 use axum::{Json, extract::State};
 use bulkhead_llm::catalog::{Category, view};
 use serde_json::Value;
-use utoipa::IntoParams;
 use utoipa_axum::{router::UtoipaMethodRouter, routes};
 
 use super::AppState;
@@ -19,7 +18,7 @@ pub(crate) fn routes() -> Vec<UtoipaMethodRouter<AppState>> {
 }
 
 /// Which models.
-#[derive(IntoParams)]
+#[derive(utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Which {
     /// of providers of these categories: base (the server's environment) or byok

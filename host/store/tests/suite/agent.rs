@@ -191,7 +191,8 @@ on_both! {
         let [dice, clock] = tools(&store, ["dice", "clock"]).await;
         let owner = identity::made(&store, "owner").await;
         let mut agents = Vec::new();
-        for (name, tool_ids) in [("a", vec![clock.clone(), dice]), ("b", vec![clock]), ("c", vec![])] {
+        for (name, tool_ids) in [("a", vec![clock.clone(), dice]), ("b", vec![clock]), ("c",
+            vec![])] {
             let new = NewAgent {
                 new_blocks: vec![block::block("own", name)],
                 block_ids: vec![shared.id],
@@ -234,7 +235,8 @@ on_both! {
         let store = database.open().await;
         let [known] = tools(&store, ["dice"]).await;
         let human = block::made(&store, "human", "").await;
-        let new = NewAgent { new_blocks: vec![block::block("persona", "")], ..NewAgent::new(agent("a")) };
+        let new = NewAgent { new_blocks: vec![block::block("persona", "")],
+            ..NewAgent::new(agent("a")) };
         let (gone, nobody) = (BlockId::random(), IdentityId::random());
         let cases = [
             (NewAgent { tool_ids: vec![known.clone(), "tool-1".to_owned(), "tool-2".to_owned()],
@@ -248,7 +250,8 @@ on_both! {
                 "there is already a block of this agent named human".to_owned()),
             (NewAgent { agent: Agent { name: String::new(), ..new.agent.clone() }, ..new.clone() },
                 "the agent's name is empty".to_owned()),
-            (NewAgent { agent: Agent { name: "a\0".to_owned(), ..new.agent.clone() }, ..new.clone() },
+            (NewAgent { agent: Agent { name: "a\0".to_owned(), ..new.agent.clone() },
+                ..new.clone() },
                 "the agent's name contains a NUL character".to_owned()),
             (NewAgent { agent: Agent { system: "x".repeat(limits::AGENT_BYTES_MAX),
                 ..new.agent.clone() }, ..new.clone() }, "the agent is larger than 1 MiB".to_owned()),

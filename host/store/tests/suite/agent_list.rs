@@ -79,7 +79,8 @@ on_both! {
             })
         };
         store.create_agent(&full).await.unwrap();
-        let tagged = NewAgent { tags: texts(["b", "c"]).unwrap(), ..NewAgent::new(agent("STRASSE_")) };
+        let tagged = NewAgent { tags: texts(["b", "c"]).unwrap(),
+            ..NewAgent::new(agent("STRASSE_")) };
         store.create_agent(&tagged).await.unwrap();
         let hidden = NewAgent::new(Agent { hidden: Some(true), ..agent("hidden") });
         store.create_agent(&hidden).await.unwrap();
@@ -122,7 +123,8 @@ on_both! {
     async fn pages_in_every_order_show_every_agent_once(database) {
         let store = database.open().await;
         let all = many(&store).await;
-        for order_by in [AgentOrder::CreatedAt, AgentOrder::UpdatedAt, AgentOrder::LastRunCompletion] {
+        for order_by in [AgentOrder::CreatedAt, AgentOrder::UpdatedAt,
+            AgentOrder::LastRunCompletion] {
             for ascending in [true, false] {
                 let mut expected: Vec<_> = all.iter().enumerate().collect();
                 expected.sort_by_key(|(place, agent)| {
@@ -132,13 +134,15 @@ on_both! {
                         AgentOrder::LastRunCompletion => agent.last_run_completion,
                     };
                     // Those without stand last in either order.
-                    let at = at.map_or(if ascending { i64::MAX } else { i64::MIN }, Timestamp::micros);
+                    let at = at.map_or(if ascending { i64::MAX } else { i64::MIN },
+                        Timestamp::micros);
                     (at, *place)
                 });
                 if !ascending {
                     expected.reverse();
                 }
-                let expected: Vec<_> = expected.into_iter().map(|(_, agent)| agent.clone()).collect();
+                let expected: Vec<_> = expected.into_iter().map(|(_,
+                    agent)| agent.clone()).collect();
                 for limit in [1, 5, 12] {
                     let filter = |after, before| AgentFilter {
                         order_by,
@@ -217,7 +221,8 @@ on_both! {
             AgentFilter { identifier_keys: many, ..Default::default() },
         ] {
             let error = store.agents(&filter).await.unwrap_err();
-            assert!(matches!(error, StoreError::Invalid { .. } | StoreError::Quota { .. }), "{error:?}");
+            assert!(matches!(error, StoreError::Invalid { .. } | StoreError::Quota { .. }),
+                "{error:?}");
         }
         let most: Vec<_> = (0..FILTER_LIST_MAX).map(|tag| tag.to_string()).collect();
         let most = AgentFilter { tags: Some(most), match_all_tags: true, ..Default::default() };

@@ -224,7 +224,8 @@ on_both! {
             (store.attach_block(&agent, &notes.id).await.map(drop), "block"),
         ] {
             let error = result.unwrap_err();
-            assert!(matches!(&error, StoreError::NotFound { what, .. } if *what == missing), "{error:?}");
+            assert!(matches!(&error, StoreError::NotFound { what, .. } if *what == missing),
+                "{error:?}");
         }
     }
 
@@ -314,7 +315,8 @@ on_both! {
         let shared = made(&store, "human", "").await;
         let mut agents = Vec::new();
         for number in 0..5 {
-            let mut new = NewAgent { block_ids: vec![shared.id], ..NewAgent::new(agent(&number.to_string())) };
+            let mut new = NewAgent { block_ids: vec![shared.id],
+                ..NewAgent::new(agent(&number.to_string())) };
             new.agent.hidden = Some(number == 2);
             store.create_agent(&new).await.unwrap();
             agents.push(new.agent);
@@ -345,7 +347,11 @@ on_both! {
             project_id: text("project"),
             ..block("one", "Große Worte")
         };
-        let two = Block { tags: vec!["b".to_owned()], hidden: Some(false), ..block("Two", "small_words") };
+        let two = Block {
+            tags: vec!["b".to_owned()],
+            hidden: Some(false),
+            ..block("Two", "small_words")
+        };
         let three = Block { hidden: Some(true), ..block("three", "") };
         for block in [&one, &two, &three] {
             store.create_block(block).await.unwrap();

@@ -167,7 +167,8 @@ on_both! {
         assert!(store.attach_identity_to_block(&owner, &notes.id).await.unwrap());
         assert!(!store.attach_identity_to_block(&owner, &notes.id).await.unwrap());
         let stored = store.identity(&owner).await.unwrap().unwrap();
-        assert_eq!((stored.agent_ids, stored.block_ids), (vec![second.id, first.id], vec![notes.id]));
+        assert_eq!((stored.agent_ids, stored.block_ids), (vec![second.id, first.id],
+            vec![notes.id]));
         let paging = Paging { ascending: true, ..Default::default() };
         let agents = store.agents_of_identity(&owner, &paging).await.unwrap();
         assert_eq!(agents, [first.clone(), second]);
@@ -187,7 +188,8 @@ on_both! {
             (store.blocks_of_identity(&nobody, &paging).await.map(drop), "identity"),
         ] {
             let error = error.unwrap_err();
-            assert!(matches!(&error, StoreError::NotFound { what, .. } if *what == expected), "{error:?}");
+            assert!(matches!(&error, StoreError::NotFound { what, .. } if *what == expected),
+                "{error:?}");
         }
     }
 

@@ -4,8 +4,6 @@ use bulkhead_store::{
 };
 use serde_json::{Value, json};
 
-use super::raw;
-
 /// A tool that a client saves.
 pub(crate) fn custom(name: &str) -> NewTool {
     NewTool::new(name, ToolType::Custom)

@@ -4,6 +4,7 @@
 //! measured over HTTP is a process of its own; the clients are in this one, so that both share
 //! the machine as they would anywhere.
 
+mod agents;
 mod calls;
 mod child;
 mod load;
@@ -25,6 +26,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use self::{
+    agents::AgentFigures,
     child::Server,
     stats::{Middle, Samples, Spread, rounded},
 };
@@ -37,7 +39,7 @@ use super::{
 
 /// The name of the component on the measured server.
 const COMPONENT: &str = "demo";
-/// A measurement of --quick ends by then: there are eight such, beside the thousand calls and what
+/// A measurement of --quick ends by then: there are twelve such, beside the thousand calls and what
 /// happens only once, and all have 20 s.
 const QUICK_MOST: Duration = Duration::from_secs(1);
 /// Any other measurement ends by then; ten thousand calls take that long at a millisecond each.
@@ -52,7 +54,7 @@ Examples:
 
 Measure a release build on an idle machine; `profile` and `cores` in the result say what it was.";
 
-/// Measure what calls cost on this machine
+/// Measure what calls and agents cost on this machine
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct BenchArgs {
@@ -114,6 +116,8 @@ struct Figures {
     spawn_true_us: Option<Middle>,
     memory_per_idle_tool_kb: Option<f64>,
     memory_per_call_kb: Option<f64>,
+    #[serde(flatten)]
+    agents: AgentFigures,
     /// Why figures are null that this machine could give, by their keys.
     notes: BTreeMap<&'static str, &'static str>,
 }
@@ -150,6 +154,8 @@ pub(crate) async fn bench(args: BenchArgs, screen: Screen) -> Result<Exit, CliEr
     let memory_per_idle_tool_kb = calls::per_idle_tool(&cache, effort).await?;
     doing("a server of its own and calls over HTTP");
     let over_http = over_http(&folder.path().join("data"), effort).await?;
+    doing("agents: making them, their steps, a hundred conversations at once");
+    let agents = agents::measure(&folder.path().join("agents"), effort).await?;
     doing(if effort.quick {
         "calls of source"
     } else {
@@ -159,6 +165,10 @@ pub(crate) async fn bench(args: BenchArgs, screen: Screen) -> Result<Exit, CliEr
     let notes = [
         ("python_call_us", source.python.err()),
         ("javascript_call_us", source.javascript.err()),
+        (
+            "rss_10000_agents_100_running_mb",
+            effort.quick.then_some(agents::NOT_QUICK),
+        ),
     ];
     let notes = notes.into_iter();
     let notes = notes.filter_map(|(key, missing)| Some((key, missing?)));
@@ -200,6 +210,7 @@ pub(crate) async fn bench(args: BenchArgs, screen: Screen) -> Result<Exit, CliEr
         spawn_true_us,
         memory_per_idle_tool_kb,
         memory_per_call_kb,
+        agents,
         notes: notes.collect(),
     };
     if screen.json {

@@ -1,16 +1,16 @@
 //! What calls of source cost: a trivial function, in a fresh runtime each time.
 
-use std::{path::PathBuf, sync::Arc, time::Instant};
+use std::{sync::Arc, time::Instant};
 
 use bulkhead_sandbox::{
-    CacheKey, Call, Environment, Job, Language, Runtime, Sandbox, Settings, Source, SourceCall,
+    Call, Environment, Job, Language, Runtime, Sandbox, Settings, Source, SourceCall,
 };
 
 use super::{
     Effort,
     stats::{Samples, Spread},
 };
-use crate::{cli::error::CliError, data_dir};
+use crate::cli::{error::CliError, runtime_cache::RuntimeCache};
 
 const PYTHON: &str = "def add(a: int, b: int) -> int:\n    return a + b\n";
 const JAVASCRIPT: &str = "export function add(a, b) { return a + b; }\n";
@@ -43,25 +43,11 @@ pub(super) async fn calls(effort: Effort) -> Result<SourceCalls, CliError> {
 
 /// Keeps the compiled runtimes beyond this run: compiling them takes longer than all the rest.
 fn sandbox() -> Result<Sandbox, CliError> {
-    let failed = |error: std::io::Error| CliError::host("no folder for compiled runtimes", error);
     let mut settings = Settings::default();
-    if let Some(folder) = cache_folder() {
-        std::fs::create_dir_all(&folder).map_err(failed)?;
-        data_dir::make_private(&folder).map_err(failed)?;
-        let key = CacheKey::load_or_create(&folder.join("key"));
-        let key = key.map_err(|error| CliError::host("no key for compiled runtimes", error))?;
-        settings.cache_key = Some(key);
-        settings.cache_dir = Some(folder.join("artifacts"));
+    if let Some(cache) = RuntimeCache::open()? {
+        cache.apply(&mut settings)?;
     }
     Sandbox::new(settings).map_err(|error| CliError::host("no sandbox could be set up", error))
-}
-
-/// None where the user has no folder for caches.
-fn cache_folder() -> Option<PathBuf> {
-    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
-    let cache = cache.filter(|folder| folder.is_absolute());
-    let cache = cache.or_else(|| Some(std::env::home_dir()?.join(".cache")));
-    cache.map(|folder| folder.join("bulkhead").join("bench"))
 }
 
 async fn measured(

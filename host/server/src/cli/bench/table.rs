@@ -1,6 +1,6 @@
 //! The figures for people, each beside what is promised.
 
-use super::{Figures, stats::Middle};
+use super::{Figures, agents::AgentFigures, stats::Middle};
 use crate::cli::screen::{Paint, Screen};
 
 /// A line: what, measured, its unit, the promise (none for a comparison).
@@ -29,8 +29,8 @@ impl Promise {
 
     fn text(self, unit: &str) -> String {
         match self {
-            Self::AtMost(most) => format!("≤ {most} {unit}"),
-            Self::AtLeast(least) => format!("≥ {least} {unit}"),
+            Self::AtMost(most) => format!("≤ {most} {unit}").trim_end().to_owned(),
+            Self::AtLeast(least) => format!("≥ {least} {unit}").trim_end().to_owned(),
             Self::None => String::new(),
         }
     }
@@ -45,9 +45,9 @@ pub(super) fn show(figures: &Figures, screen: &Screen) {
         if figures.quick { ", quick" } else { "" }
     ));
     screen.out(format_args!("{:<44} {:>14}   promise", "", "measured"));
-    for line in lines(figures) {
+    for line in lines(figures).into_iter().chain(of_agents(&figures.agents)) {
         let value = match line.value {
-            Some(value) => format!("{value} {}", line.unit),
+            Some(value) => format!("{value} {}", line.unit).trim_end().to_owned(),
             None => "unknown".to_owned(),
         };
         let kept = line.value.is_none_or(|value| line.promise.kept(value));
@@ -199,6 +199,53 @@ fn lines(figures: &Figures) -> Vec<Line> {
             "µs",
             Promise::None,
         ),
+    ]
+}
+
+fn of_agents(figures: &AgentFigures) -> Vec<Line> {
+    let line = |what, value, unit, promise| Line {
+        what,
+        value: Some(value),
+        unit,
+        promise,
+    };
+    vec![
+        line(
+            "step of an agent over HTTP, p50",
+            figures.step_us.p50,
+            "µs",
+            Promise::AtMost(5_000.0),
+        ),
+        line(
+            "step of an agent over HTTP, p99",
+            figures.step_us.p99,
+            "µs",
+            Promise::None,
+        ),
+        line(
+            "first token of a stream, p50",
+            figures.first_token_overhead_us.p50,
+            "µs",
+            Promise::AtMost(5_000.0),
+        ),
+        line(
+            "agents made over HTTP, 8 clients",
+            figures.agents_created_per_s as f64,
+            "/s",
+            Promise::AtLeast(200.0),
+        ),
+        line(
+            "100 conversations, of the ideal",
+            figures.conversations_100_efficiency,
+            "",
+            Promise::AtLeast(0.85),
+        ),
+        Line {
+            what: "memory: 10,000 agents, 100 conversations",
+            value: figures.rss_10000_agents_100_running_mb,
+            unit: "MB",
+            promise: Promise::AtMost(150.0),
+        },
     ]
 }
 

@@ -4,6 +4,7 @@
 use std::{
     io::{Error, ErrorKind, Result},
     net::SocketAddr,
+    time::{Duration, Instant},
 };
 
 use tokio::{
@@ -11,8 +12,10 @@ use tokio::{
     net::TcpStream,
 };
 
-/// Bytes of an answer: the answers here have about one thousand.
+/// Bytes of an answer: the answers here have some thousands.
 const MAX_ANSWER_BYTES: usize = 1 << 20;
+/// Ends the body of an answer that is sent in chunks.
+const LAST_CHUNK: &[u8] = b"\r\n0\r\n\r\n";
 
 /// One connection.
 pub(super) struct Connection {
@@ -65,6 +68,36 @@ impl Connection {
                 return Err(ErrorKind::UnexpectedEof.into());
             }
         }
+    }
+
+    /// Sends a request that is answered with a stream, reads it to its end, and tells how long it
+    /// took until `mark` was there.
+    pub(super) async fn first(&mut self, request: &[u8], mark: &[u8]) -> Result<Duration> {
+        let start = Instant::now();
+        self.stream.write_all(request).await?;
+        self.buffer.clear();
+        let mut first = None;
+        while !self.buffer.ends_with(LAST_CHUNK) {
+            if self.buffer.len() > MAX_ANSWER_BYTES {
+                return Err(Error::new(
+                    ErrorKind::InvalidData,
+                    "the answer is too large",
+                ));
+            }
+            if self.stream.read_buf(&mut self.buffer).await? == 0 {
+                return Err(ErrorKind::UnexpectedEof.into());
+            }
+            if first.is_none() && self.buffer.windows(mark.len()).any(|part| part == mark) {
+                first = Some(start.elapsed());
+            }
+        }
+        first.ok_or_else(|| {
+            let text: String = String::from_utf8_lossy(&self.buffer)
+                .chars()
+                .take(300)
+                .collect();
+            Error::new(ErrorKind::InvalidData, format!("nothing was said: {text}"))
+        })
     }
 }
 

@@ -5,6 +5,7 @@ use bulkhead_sandbox::Event;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::transcript::Turn;
 use crate::cli::{
     receipt,
     report::event_line,
@@ -29,10 +30,27 @@ pub(super) struct Step {
     pub(super) as_told: bool,
 }
 
-/// Tells the steps to a person, or collects them for a machine.
+/// What came of the agent's act.
+#[derive(Debug, Serialize)]
+pub(super) struct AgentTold {
+    pub(super) turns: Vec<Turn>,
+    pub(super) memory: Vec<BlockTold>,
+    pub(super) as_told: bool,
+}
+
+/// A memory block before and after the conversation.
+#[derive(Debug, Serialize)]
+pub(super) struct BlockTold {
+    pub(super) label: String,
+    pub(super) before: String,
+    pub(super) after: String,
+}
+
+/// Tells what happens to a person, or collects it for a machine.
 pub(super) struct Story {
-    screen: Screen,
+    pub(super) screen: Screen,
     steps: Vec<Step>,
+    agent: Option<AgentTold>,
 }
 
 impl Story {
@@ -40,7 +58,28 @@ impl Story {
         Self {
             screen,
             steps: Vec::new(),
+            agent: None,
         }
+    }
+
+    /// An act begins.
+    pub(super) fn act(&self, title: &str) {
+        if !self.screen.json {
+            let line = format_args!("\n── {title} ──\n").to_string();
+            self.screen.out(self.screen.paint(line, Paint::Cyan));
+        }
+    }
+
+    /// A line about the agent, for people.
+    pub(super) fn line(&self, line: impl std::fmt::Display) {
+        if !self.screen.json {
+            self.screen.out(line);
+        }
+    }
+
+    /// The agent's act is over.
+    pub(super) fn agent(&mut self, told: AgentTold) {
+        self.agent = Some(told);
     }
 
     /// Something that is about to take a moment.
@@ -111,11 +150,14 @@ impl Story {
         }
     }
 
-    /// Whether every step went as told. The last words of the demo.
+    /// Whether everything went as told. The last words of the demo.
     pub(super) fn finish(self) -> bool {
-        let good = self.steps.iter().all(|step| step.as_told);
+        let good = self.steps.iter().all(|step| step.as_told)
+            && self.agent.as_ref().is_some_and(|agent| agent.as_told);
         if self.screen.json {
-            let document = serde_json::json!({"ok": good, "steps": self.steps});
+            let document = serde_json::json!({
+                "ok": good, "steps": self.steps, "agent": self.agent,
+            });
             self.screen.document(&document);
         } else if good {
             self.screen.out(format_args!(
@@ -125,7 +167,7 @@ impl Story {
         } else {
             self.screen.out(
                 self.screen
-                    .paint("\nNot every step went as told.", Paint::Red),
+                    .paint("\nNot everything went as told.", Paint::Red),
             );
         }
         good

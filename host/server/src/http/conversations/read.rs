@@ -3,7 +3,6 @@
 use axum::{Json, extract::State};
 use bulkhead_domain::id::AgentId;
 use bulkhead_store::{ConversationFilter, ConversationOrder};
-use utoipa::IntoParams;
 
 use super::{view::ConversationView, which};
 use crate::{
@@ -18,8 +17,13 @@ use crate::{
 /// Conversations of one answer where the client names no number.
 const LIMIT_DEFAULT: u32 = 50;
 
+const ORDERS: &[(&str, ConversationOrder)] = &[
+    ("created_at", ConversationOrder::CreatedAt),
+    ("last_message_at", ConversationOrder::LastMessageAt),
+];
+
 /// Which conversations.
-#[derive(IntoParams)]
+#[derive(utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Which {
     /// of this agent
@@ -37,13 +41,12 @@ pub(crate) struct ListQuery {
 
 impl FromQuery for ListQuery {
     fn from_query(query: &mut Query) -> Self {
-        let orders = ORDERS;
         Self {
             which: Which {
                 agent_id: query.text("agent_id"),
                 summary_search: query.text("summary_search"),
             },
-            order_by: query.literal("order_by", orders).unwrap_or_default(),
+            order_by: query.literal("order_by", ORDERS).unwrap_or_default(),
             page: query.page(LIMIT_DEFAULT, Order::Descending),
         }
     }

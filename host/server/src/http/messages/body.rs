@@ -148,6 +148,11 @@ impl SendBody {
         )))
     }
 
+    /// Whether a conversation answers with a stream, as it does unless told otherwise.
+    pub(crate) fn is_streaming(&self) -> bool {
+        self.streaming.unwrap_or(true)
+    }
+
     /// How the client wants messages shown.
     pub(crate) fn view(&self) -> View {
         View {

@@ -7,7 +7,6 @@ use bulkhead_domain::{
 };
 use bulkhead_store::{MessageFilter, StoreError, ThreadFilter};
 use serde_json::Value;
-use utoipa::IntoParams;
 
 use super::view::{TYPES, View};
 use crate::{
@@ -27,7 +26,7 @@ pub(crate) const LIMIT_DEFAULT: u32 = 100;
 pub(crate) const DEFAULT: &str = "default";
 
 /// How messages are shown.
-#[derive(IntoParams)]
+#[derive(utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 #[allow(dead_code, reason = "it stands for parameters in the document of the API")]
 pub(crate) struct Showing {

@@ -1,19 +1,21 @@
 //! Whether a provider takes a key: it is asked.
 
-use axum::{Json, extract::State};
+use axum::{
+    Json,
+    extract::{Request, State},
+};
 use bulkhead_agent::AgentError;
 use bulkhead_llm::{ErrorKind, catalog::Provider};
 use http::StatusCode;
 use serde::Deserialize;
 use serde_json::json;
 use utoipa::ToSchema;
-use zeroize::Zeroizing;
 
-use super::{read::find, save::possible};
+use super::{keyed, read::find, save::possible};
 use crate::{
     agents::models,
     app::App,
-    contract::{Body, Refusal, body::Schema, document::Refusals},
+    contract::{Refusal, body::Schema, document::Refusals},
     http::{AppState, components::Message, missing, query::Path},
 };
 
@@ -22,8 +24,9 @@ use crate::{
 pub(crate) struct ProviderCheck {
     /// openai, anthropic, google_ai …
     provider_type: String,
-    #[schema(value_type = String)]
-    api_key: Zeroizing<String>,
+    #[serde(skip)]
+    #[allow(dead_code, reason = "it stands for a key in the document of the API")]
+    api_key: String,
     /// where it is, where that is not where its type has it
     base_url: Option<String>,
 }
@@ -47,9 +50,10 @@ impl Schema for ProviderCheck {
 )]
 pub(crate) async fn check(
     State(app): State<AppState>,
-    Body(body): Body<ProviderCheck>,
+    request: Request,
 ) -> Result<Json<Message>, Refusal> {
-    let provider = possible(&body.provider_type, &body.api_key, body.base_url.as_deref())?;
+    let (body, keys) = keyed::read::<ProviderCheck>(request).await?;
+    let provider = possible(&body.provider_type, &keys.api_key, body.base_url.as_deref())?;
     asked(&app, &provider).await
 }
 

@@ -2,9 +2,10 @@
 //! database and in no answer.
 //!
 //! - [`save`]: made, changed, deleted. [`read`]: one and many. [`check`]: whether a key is good.
-//! - [`view`]: one in an answer.
+//! - [`view`]: one in an answer. `keyed`: bodies with keys.
 
 pub(crate) mod check;
+mod keyed;
 pub(crate) mod read;
 pub(crate) mod save;
 pub(crate) mod view;

@@ -3,7 +3,6 @@
 use axum::{Json, extract::State};
 use bulkhead_domain::id::ProviderId;
 use bulkhead_store::{ProviderFilter, ProviderRecord};
-use utoipa::IntoParams;
 
 use super::view::ProviderView;
 use crate::{
@@ -21,7 +20,7 @@ use crate::{
 const LIMIT_DEFAULT: u32 = 50;
 
 /// Which providers.
-#[derive(IntoParams)]
+#[derive(utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Which {
     /// with this name

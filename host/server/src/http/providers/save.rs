@@ -1,16 +1,19 @@
 //! Providers are made, changed and deleted.
 
-use axum::{Json, extract::State};
+use axum::{
+    Json,
+    extract::{Request, State},
+};
 use bulkhead_domain::Timestamp;
 use bulkhead_llm::catalog::Provider;
-use bulkhead_store::{NewProvider, ProviderChange, ProviderKeys};
+use bulkhead_store::{NewProvider, ProviderChange};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use zeroize::Zeroizing;
 
-use super::{read::find, view::ProviderView};
+use super::{keyed, read::find, view::ProviderView};
 use crate::{
-    contract::{Body, Refusal, body::Schema, document::Refusals},
+    contract::{Refusal, body::Schema, document::Refusals},
     http::{AppState, components::Message, missing, query::Path, unbroken_contract},
 };
 
@@ -21,10 +24,12 @@ pub(crate) struct ProviderCreate {
     name: String,
     /// openai, anthropic, google_ai …
     provider_type: String,
-    #[schema(value_type = String)]
-    api_key: Zeroizing<String>,
-    #[schema(value_type = Option<String>)]
-    access_key: Option<Zeroizing<String>>,
+    #[serde(skip)]
+    #[allow(dead_code, reason = "it stands for a key in the document of the API")]
+    api_key: String,
+    #[serde(skip)]
+    #[allow(dead_code, reason = "as above")]
+    access_key: Option<String>,
     region: Option<String>,
     /// where it is, where that is not where its type has it
     base_url: Option<String>,
@@ -46,10 +51,11 @@ impl Schema for ProviderCreate {
 )]
 pub(crate) async fn create(
     State(app): State<AppState>,
-    Body(body): Body<ProviderCreate>,
+    request: Request,
 ) -> Result<Json<ProviderView>, Refusal> {
+    let (body, keys) = keyed::read::<ProviderCreate>(request).await?;
     check_name(&body.name)?;
-    possible(&body.provider_type, &body.api_key, body.base_url.as_deref())?;
+    possible(&body.provider_type, &keys.api_key, body.base_url.as_deref())?;
     let saved = unbroken_contract(async move {
         let new = NewProvider {
             name: body.name,
@@ -57,10 +63,7 @@ pub(crate) async fn create(
             base_url: body.base_url,
             region: body.region,
             api_version: body.api_version,
-            keys: ProviderKeys {
-                api_key: body.api_key,
-                access_key: body.access_key,
-            },
+            keys,
         };
         let saved = app.store.create_provider(new).await.map_err(missing::stored)?;
         app.models.forget(&saved.name);
@@ -72,10 +75,12 @@ pub(crate) async fn create(
 /// A change of a provider.
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct ProviderUpdate {
-    #[schema(value_type = String)]
-    api_key: Zeroizing<String>,
-    #[schema(value_type = Option<String>)]
-    access_key: Option<Zeroizing<String>>,
+    #[serde(skip)]
+    #[allow(dead_code, reason = "it stands for a key in the document of the API")]
+    api_key: String,
+    #[serde(skip)]
+    #[allow(dead_code, reason = "as above")]
+    access_key: Option<String>,
     region: Option<String>,
     base_url: Option<String>,
     api_version: Option<String>,
@@ -98,14 +103,15 @@ impl Schema for ProviderUpdate {
 pub(crate) async fn update(
     State(app): State<AppState>,
     Path(provider_id): Path<String>,
-    Body(body): Body<ProviderUpdate>,
+    request: Request,
 ) -> Result<Json<ProviderView>, Refusal> {
+    let (body, keys) = keyed::read::<ProviderUpdate>(request).await?;
     let provider = find(&app, &provider_id).await?;
     let address = body.base_url.as_deref().or(provider.base_url.as_deref());
-    possible(&provider.provider_type, &body.api_key, address)?;
+    possible(&provider.provider_type, &keys.api_key, address)?;
     let change = ProviderChange {
-        api_key: Some(body.api_key),
-        access_key: body.access_key,
+        api_key: Some(keys.api_key),
+        access_key: keys.access_key,
         base_url: body.base_url,
         region: body.region,
         api_version: body.api_version,

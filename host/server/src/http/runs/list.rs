@@ -3,7 +3,6 @@
 use axum::{Json, extract::State};
 use bulkhead_domain::{RunStatus, StopReason, id::AgentId};
 use bulkhead_store::{PAGE_MAX, Paging, RunFilter, RunOrder, StoreError, ThreadFilter};
-use utoipa::IntoParams;
 
 use super::view::RunView;
 use crate::{
@@ -20,7 +19,7 @@ use crate::{
 const LIMIT_DEFAULT: u32 = 100;
 
 /// Which runs.
-#[derive(IntoParams)]
+#[derive(utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Which {
     /// of this agent
@@ -151,7 +150,7 @@ fn refused(error: StoreError) -> Refusal {
 }
 
 /// Of whom.
-#[derive(IntoParams)]
+#[derive(utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Of {
     /// of this agent

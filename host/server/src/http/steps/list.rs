@@ -3,7 +3,6 @@
 use axum::{Json, extract::State};
 use bulkhead_domain::{Timestamp, id::AgentId};
 use bulkhead_store::StepFilter;
-use utoipa::IntoParams;
 
 use super::view::StepView;
 use crate::{
@@ -19,7 +18,7 @@ use crate::{
 const LIMIT_DEFAULT: u32 = 50;
 
 /// Which steps.
-#[derive(IntoParams)]
+#[derive(utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Which {
     /// of this agent

@@ -1,0 +1,1 @@
+"""What the clients of every release expect of agents, a module for each thing that a server has."""

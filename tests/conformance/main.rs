@@ -7,7 +7,10 @@
     reason = "tests"
 )]
 
+mod providers;
+mod recorded;
 mod sdk;
+mod started;
 
 use std::{path::Path, process::Command};
 

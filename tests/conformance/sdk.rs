@@ -3,10 +3,18 @@
 
 use std::path::{Path, PathBuf};
 
-use bulkhead_server::{Config, Server};
 use tokio::process::Command;
 
-use crate::REQUIRED;
+use crate::{
+    REQUIRED,
+    providers::{Providers, Wire},
+    recorded,
+    started::started,
+};
+
+/// The releases for Python that have users: the last two, of which the former was the last to make
+/// tools from functions, and the one that the last server of the V1 API came with.
+const RELEASES: [&str; 3] = ["1.7.12", "1.12.0", "1.12.1"];
 
 /// The folder of the scripts.
 fn scripts() -> PathBuf {
@@ -66,44 +74,86 @@ async fn run(mut script: Command, url: &str) -> Result<(), String> {
     Err(String::from_utf8_lossy(&said).into_owned())
 }
 
-/// The scripts whose clients can be installed here, by what they are called.
-async fn installed_scripts() -> Vec<(String, Command)> {
-    let mut found = Vec::new();
-    for release in ["1.12.0", "1.12.1"] {
-        let client = format!("python-{release}");
-        if let Some(environment) = installed(&client).await {
-            let script = format!("release_{}.py", release.replace('.', "_"));
-            let mut python = Command::new(environment.join("bin/python"));
-            python.arg(scripts().join(script));
-            found.push((client, python));
-        }
-    }
-    if let Some(packages) = installed("node").await {
-        let mut node = Command::new("node");
-        node.arg(scripts().join("release.mjs"))
-            .env("NODE_FOLDER", packages);
-        found.push(("node".to_owned(), node));
-    }
-    found
+/// A script for Python with the packages of a release; none where they can't be had.
+async fn python(release: &str, script: &str) -> Option<(String, Command)> {
+    let client = format!("python-{release}");
+    let environment = installed(&client).await?;
+    let mut python = Command::new(environment.join("bin/python"));
+    python.arg(scripts().join(script));
+    Some((client, python))
 }
 
-/// One after the other on one server, which compiles the runtimes of languages once.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_api_s_own_clients_make_list_change_run_and_delete_tools() {
-    // An error says that another test was first.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let scripts = installed_scripts().await;
-    let folder = tempfile::tempdir().unwrap();
-    let mut config = Config::new(folder.path());
-    config.listen.set_port(0);
-    config.sandbox.slots = 2;
-    let server = Server::start(config).await.unwrap();
+/// A script for Node with the client's package; none where it can't be had.
+async fn node(script: &str) -> Option<(String, Command)> {
+    let packages = installed("node").await?;
+    let mut node = Command::new("node");
+    node.arg(scripts().join(script))
+        .env("NODE_FOLDER", packages);
+    Some(("node".to_owned(), node))
+}
+
+/// Runs scripts one after the other; what those said that failed.
+async fn failures(scripts: Vec<(String, Command)>, url: &str) -> Vec<String> {
     let mut failed = Vec::new();
     for (client, script) in scripts {
-        if let Err(said) = run(script, &server.url()).await {
+        if let Err(said) = run(script, url).await {
             failed.push(format!("{client}: {said}"));
         }
     }
+    failed
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_api_s_own_clients_make_list_change_run_and_delete_tools() {
+    let scripts = [
+        python("1.12.0", "release_1_12_0.py").await,
+        python("1.12.1", "release_1_12_1.py").await,
+        node("release.mjs").await,
+    ];
+    let scripts: Vec<_> = scripts.into_iter().flatten().collect();
+    if scripts.is_empty() {
+        return;
+    }
+    let (server, _folder) = started(|_| {}).await;
+    let failed = failures(scripts, &server.url()).await;
     server.shutdown().await.unwrap();
     assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_api_s_own_clients_talk_with_agents_whose_models_are_of_every_vendor() {
+    let mut scripts = Vec::new();
+    for release in RELEASES {
+        scripts.extend(python(release, "agents.py").await);
+    }
+    scripts.extend(node("agents.mjs").await);
+    if scripts.is_empty() {
+        return;
+    }
+    let providers = Providers::start().await;
+    for (_, script) in &mut scripts {
+        script.env("FAKE_OPENAI", providers.openai());
+    }
+    let (server, _folder) = started(|config| config.provider_env = providers.environment()).await;
+    let clients = scripts.len();
+    let mut failed = failures(scripts, &server.url()).await;
+    server.shutdown().await.unwrap();
+
+    let asked = providers.asked();
+    let faults = asked.iter().filter_map(|asked| {
+        let fault = asked.fault.as_ref()?;
+        Some(format!("{:?}: {fault}: {}", asked.wire, asked.body))
+    });
+    failed.extend(faults);
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+
+    let talks = recorded::talks(&asked);
+    for wire in [Wire::Chat, Wire::Responses, Wire::Anthropic, Wire::Gemini] {
+        let talks = talks.get(&wire).map_or(&[][..], Vec::as_slice);
+        // Answered as a whole, by step and by token.
+        assert_eq!(talks.len(), clients * 3, "{wire:?}");
+        for talk in talks {
+            assert_eq!(*talk, recorded::expected(wire), "{wire:?}");
+        }
+    }
 }

@@ -114,10 +114,10 @@ async fn a_credential_that_a_tool_may_read_is_kept_out_of_its_durable_state() {
         let hoarded = server.call("hostile/hoard", input).await;
         assert_eq!(hoarded.outcome(), "denied", "{hoarded:?}");
         let denials = &hoarded.body["receipt"]["denials"];
-        assert_eq!(denials[0]["interface"], "state", "{hoarded:?}");
+        assert_eq!(denials[0]["capability"], "state", "{hoarded:?}");
         assert!(!hoarded.text.contains(SECRET), "{hoarded:?}");
     }
-    let kept = server.call("hostile/hoarded", json!({})).await;
+    let kept = server.call("hostile/hoard", json!({})).await;
     assert_eq!(kept.outcome(), "ok", "{kept:?}");
     assert_eq!(kept.body["output"]["content"], json!([]), "{kept:?}");
 }

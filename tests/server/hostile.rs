@@ -183,7 +183,6 @@ async fn a_component_that_no_compiler_makes_ends_with_its_outcome() {
             "limit_exceeded",
         ),
         (28, "text", text::BROKEN_ABI.to_owned(), "bad_utf8", "trap"),
-        (28, "far", text::BROKEN_ABI.to_owned(), "far_text", "trap"),
     ] {
         let pushed = server.push(name, wat(&text)).await;
         assert_eq!(pushed.status, 201, "{pushed:?}");

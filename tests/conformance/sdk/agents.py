@@ -2,8 +2,9 @@
 
     BULKHEAD_URL=http://localhost:8283 agents.py [PART OF NAMES OF CHECKS]
 
-BULKHEAD_SHOW_CHECKS has each check told with its time. Where FAKE_PROVIDERS names the addresses of
-providers that answer as the tests expect, agents with their models are checked too.
+BULKHEAD_SHOW_CHECKS has each check told with its time. Where FAKE_OPENAI names the
+address of the tests' own providers, which the server must know, agents with their models are checked
+too.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from resources import messages, streams, failures, tool_calls, approvals  # noqa
 from resources import runs, conversations, upkeep, knowledge, models  # noqa: F401
 from resources.testing import run_checks
 
-if "FAKE_PROVIDERS" in os.environ:
+if "FAKE_OPENAI" in os.environ:
     from resources import vendors  # noqa: F401
 
 failed = run_checks(sys.argv[1] if len(sys.argv) > 1 else "")

@@ -1,11 +1,15 @@
 //! Whether the server is there.
 
-use axum::response::Response;
+use axum::{extract::State, response::Response};
 use http::StatusCode;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::json;
+use super::{
+    AppState,
+    error::{ErrorBody, Rejection},
+    json,
+};
 
 /// The server's state.
 #[derive(Serialize, ToSchema)]
@@ -33,4 +37,21 @@ pub(crate) async fn health() -> Response {
             status: "ok",
         },
     )
+}
+
+/// Answers as soon as requests that need the database can be answered too. Needs no access token.
+#[utoipa::path(
+    get,
+    path = "/v1/ready/",
+    operation_id = "check_readiness",
+    tag = "server",
+    responses(
+        (status = OK, body = Health),
+        (status = SERVICE_UNAVAILABLE, body = ErrorBody, description = "the database does not answer"),
+    ),
+    security(())
+)]
+pub(crate) async fn ready(State(app): State<AppState>) -> Result<Response, Rejection> {
+    app.store.ping().await?;
+    Ok(health().await)
 }

@@ -80,6 +80,7 @@ fn documented() -> OpenApiRouter<AppState> {
     ];
     let router = OpenApiRouter::with_openapi(openapi::frame())
         .routes(routes!(health::health))
+        .routes(routes!(health::ready))
         .routes(routes!(components::push, components::list))
         .routes(routes!(components::get, components::delete))
         .routes(routes!(components::activate))
@@ -137,8 +138,7 @@ pub(crate) fn router(app: AppState) -> Router {
         .route("/v1/health", axum::routing::get(health::health))
         .merge(docs::routes(&document))
         .merge(sandbox_configs::routes())
-        .route("/v1/ready", axum::routing::get(health::health))
-        .route("/v1/ready/", axum::routing::get(health::health))
+        .route("/v1/ready", axum::routing::get(health::ready))
         .merge(messages::refusals())
         .merge(runs::refusals())
         .merge(tools::routes())

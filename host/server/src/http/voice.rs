@@ -9,7 +9,9 @@ use crate::contract::Refusal;
 
 /// The route.
 pub(crate) fn routes() -> Router<AppState> {
-    Router::new().route("/v1/voice-beta/{agent_id}/chat/completions", post(gone))
+    Router::new()
+        .route("/v1/voice-beta/{agent_id}/chat/completions", post(gone))
+        .route("/v1/voice-beta/{agent_id}/chat/completions/", post(gone))
 }
 
 async fn gone() -> Refusal {

@@ -13,6 +13,8 @@ fn the_quick_bench_gives_every_figure_and_compiles_no_runtime() {
         ("native_call_us", &["p50", "p99"][..]),
         ("native_call_http_us", &["p50", "p99"]),
         ("instantiate_us", &["p50"]),
+        ("step_us", &["p50", "p99"]),
+        ("first_token_overhead_us", &["p50", "p99"]),
     ] {
         for part in parts {
             assert!(
@@ -26,6 +28,8 @@ fn the_quick_bench_gives_every_figure_and_compiles_no_runtime() {
         "install_cold_ms",
         "install_cached_ms",
         "start_to_healthy_ms",
+        "agents_created_per_s",
+        "conversations_100_efficiency",
     ] {
         assert!(figures[key].as_f64() > Some(0.0), "{key}: {figures:#}");
     }
@@ -43,6 +47,7 @@ fn the_quick_bench_gives_every_figure_and_compiles_no_runtime() {
         "spawn_true_us",
         "memory_per_idle_tool_kb",
         "memory_per_call_kb",
+        "rss_10000_agents_100_running_mb",
     ] {
         assert!(figures.get(key).is_some(), "{key}: {figures:#}");
     }

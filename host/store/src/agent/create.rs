@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     Result, Store, block,
-    message::insert_message,
+    message::insert_messages,
     sql::{Durability, Statement},
 };
 
@@ -48,9 +48,7 @@ impl Store {
         put_tags(&mut transaction, id, &new.tags).await?;
         put_identities(&mut transaction, id, &new.identity_ids).await?;
         put_secrets(&mut transaction, self.sealer(), id, &new.secrets).await?;
-        for message in &new.messages {
-            insert_message(&mut transaction, message).await?;
-        }
+        insert_messages(&mut transaction, &new.messages).await?;
         transaction.commit().await
     }
 

@@ -7,7 +7,7 @@ use bulkhead_domain::{Conversation, Message, Timestamp, id::ConversationId};
 
 use crate::{
     Result, Store, StoreError,
-    message::insert_message,
+    message::insert_messages,
     sql::{Durability, Statement},
     thread::LockedThread,
 };
@@ -37,9 +37,7 @@ impl Store {
         let mut transaction = self.database().begin(Durability::Power).await?;
         let thread = LockedThread::lock(&mut transaction, conversation.agent_id, None).await?;
         row::put(&mut transaction, conversation).await?;
-        for message in messages {
-            insert_message(&mut transaction, message).await?;
-        }
+        insert_messages(&mut transaction, messages).await?;
         let context = &conversation.in_context_message_ids;
         let known = messages.iter().map(|message| message.id);
         thread

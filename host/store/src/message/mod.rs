@@ -20,7 +20,7 @@ use crate::{
 
 pub use filter::{MessageFilter, ThreadFilter};
 pub use row::expect_storable;
-pub(crate) use row::{COLUMNS, insert_message, record, replace_content};
+pub(crate) use row::{COLUMNS, insert_messages, record, replace_content};
 pub use search::MessageSearch;
 
 /// How many ids one statement names, smallest first. What is left of a list is filled up with

@@ -8,7 +8,7 @@ use bulkhead_domain::{
 use super::{receipts, row::put_step, trace::put_trace};
 use crate::{
     Result, RunUpdate, Store, StoreError,
-    message::{insert_message, missing, record, replace_content, select},
+    message::{insert_messages, missing, record, replace_content, select},
     receipt::insert_receipt,
     run::apply_update,
     sql::{Durability, Statement, Transaction},
@@ -157,9 +157,7 @@ impl StepCommit {
         if let Some(context) = &self.context {
             thread.expect(&context.expected)?;
         }
-        for message in &self.messages {
-            insert_message(transaction, message).await?;
-        }
+        insert_messages(transaction, &self.messages).await?;
         if let Some(system) = &self.system {
             let mut query = select();
             query
@@ -207,15 +205,20 @@ impl StepCommit {
     ) -> Result<()> {
         let next = self.context.as_ref().map(|context| context.next.as_slice());
         let has_messages = !self.messages.is_empty();
+        let reason = self.last_stop_reason;
         if next.is_some() || has_messages {
             thread
-                .write(transaction, next, has_messages, self.at)
+                .write(transaction, next, has_messages, reason, self.at)
                 .await?;
         }
-        let Some(reason) = self.last_stop_reason else {
-            return Ok(());
-        };
-        write_stop_reason(transaction, &self.agent_id, reason, self.at).await
+        // The default thread is the agent, which has it by now.
+        let is_written = self.conversation_id.is_none() && (next.is_some() || has_messages);
+        match reason {
+            Some(reason) if !is_written => {
+                write_stop_reason(transaction, &self.agent_id, reason, self.at).await
+            }
+            _ => Ok(()),
+        }
     }
 }
 

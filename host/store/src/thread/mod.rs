@@ -6,7 +6,7 @@ mod verify;
 use std::collections::HashSet;
 
 use bulkhead_domain::{
-    Timestamp,
+    StopReason, Timestamp,
     id::{AgentId, ConversationId, MessageId},
 };
 
@@ -134,23 +134,27 @@ impl LockedThread {
         delete_messages(transaction, &self.agent_id, &gone).await
     }
 
-    /// Writes the context, where there is a new one, and when it was changed.
+    /// Writes the context, where there is a new one, and when it was changed; of a default thread
+    /// also why its agent stopped.
     pub(crate) async fn write(
         &self,
         transaction: &mut Transaction,
         next: Option<&[MessageId]>,
         has_messages: bool,
+        reason: Option<StopReason>,
         at: Timestamp,
     ) -> Result<()> {
         let ids = next.map(document).transpose()?;
         let update = match self.conversation_id {
             None => {
                 let update = "UPDATE agents SET message_ids = COALESCE($2, message_ids),
-                    updated_at = $3 WHERE id = $1";
+                    updated_at = $3, last_stop_reason = COALESCE($4, last_stop_reason)
+                    WHERE id = $1";
                 Statement::new(update)
                     .bind(self.agent_id.to_string())
                     .bind(ids)
                     .bind(at)
+                    .bind(reason.map(StopReason::as_str))
             }
             Some(id) => {
                 let update = "UPDATE conversations SET message_ids = COALESCE($2, message_ids),

@@ -23,6 +23,8 @@ pub(super) struct Column<W> {
     taken: Option<usize>,
     /// Whether white space stood before the word.
     space: bool,
+    /// Whether nothing stands in this line yet, not even the space below the name.
+    is_bare: bool,
 }
 
 impl Column<io::Stdout> {
@@ -40,6 +42,7 @@ impl<W: Write> Column<W> {
             word: String::new(),
             taken: None,
             space: false,
+            is_bare: false,
         }
     }
 
@@ -54,6 +57,7 @@ impl<W: Write> Column<W> {
         self.end();
         let padded = format!("   {name:<NAME$}");
         self.write(self.screen.paint(padded, Paint::Cyan));
+        self.is_bare = false;
         self.paint = paint;
         self.taken = Some(0);
     }
@@ -99,6 +103,9 @@ impl<W: Write> Column<W> {
             self.taken = Some(taken + space);
         }
         self.space = false;
+        if std::mem::take(&mut self.is_bare) {
+            self.write(format_args!("   {:NAME$}", ""));
+        }
         match self.paint {
             Some(paint) => self.write(self.screen.paint(word, paint)),
             None => self.write(word),
@@ -107,9 +114,10 @@ impl<W: Write> Column<W> {
     }
 
     fn new_line(&mut self) {
-        self.write(format_args!("\n   {:NAME$}", ""));
+        self.write("\n");
         self.taken = Some(0);
         self.space = false;
+        self.is_bare = true;
     }
 
     fn write(&mut self, text: impl Display) {
@@ -137,10 +145,10 @@ mod tests {
 
     #[test]
     fn a_text_is_the_same_however_it_is_cut() {
-        let text = "I will look\nthat up, word by word.";
+        let text = "I will look\n\nthat up, word by word.";
         let letters: Vec<String> = text.chars().map(String::from).collect();
         let letters: Vec<&str> = letters.iter().map(String::as_str).collect();
-        let expected = "   agent     I will look\n             that up, word by word.\n";
+        let expected = "   agent     I will look\n\n             that up, word by word.\n";
         assert_eq!(told(&[text]), expected);
         assert_eq!(told(&letters), expected);
     }

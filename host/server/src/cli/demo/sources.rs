@@ -14,8 +14,7 @@ def days_between(start: str, end: str) -> int:
     return (date.fromisoformat(end) - date.fromisoformat(start)).days
 "#;
 
-const TYPESCRIPT: &str = r"/** Say how long a boat takes. */
-export function sailing_time(miles: number, knots: number): string {
+const TYPESCRIPT: &str = r"export function sailing_time(miles: number, knots: number): string {
   const minutes = Math.round((miles / knots) * 60);
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
@@ -55,7 +54,20 @@ pub(super) fn tools(page: &str) -> Vec<AgentTool> {
         language: "TypeScript",
         question: "And how long do 61 nautical miles take at 6.5 knots?".to_owned(),
         arguments: json!({"miles": 61, "knots": 6.5}),
-        source: Some(json!({"source_code": TYPESCRIPT, "source_type": "typescript"})),
+        source: Some(json!({
+            "source_code": TYPESCRIPT,
+            "source_type": "typescript",
+            // The schema of Python follows from its source; clients send that of TypeScript.
+            "json_schema": {
+                "name": "sailing_time",
+                "description": "Say how long a boat takes.",
+                "parameters": {
+                    "type": "object",
+                    "properties": {"miles": {"type": "number"}, "knots": {"type": "number"}},
+                    "required": ["miles", "knots"],
+                },
+            },
+        })),
     });
     tools
 }

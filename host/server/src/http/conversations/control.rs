@@ -61,17 +61,19 @@ impl Schema for ConversationCompaction {
     path = "/v1/conversations/{conversation_id}/compact",
     operation_id = "compact_conversation",
     tag = "conversations",
-    params(("conversation_id" = String, Path, description = "the conversation's id, an agent's, or default")),
+    params(("conversation_id" = String, Path, description = "the conversation's id, an agent's, or default"), Of),
     request_body = Option<ConversationCompaction>,
     responses((status = OK, body = CompactionResponse, description = "what is left"), Refusals)
 )]
 pub(crate) async fn compact(
     State(app): State<AppState>,
     Path(conversation_id): Path<String>,
+    Parameters(of): Parameters<Of>,
     OptionalBody(body): OptionalBody<ConversationCompaction>,
 ) -> Result<Json<CompactionResponse>, Refusal> {
     let body = body.unwrap_or_default();
-    let thread = which::thread(&app, &conversation_id, body.agent_id.as_deref()).await?;
+    let agent_id = body.agent_id.or(of.agent_id);
+    let thread = which::thread(&app, &conversation_id, agent_id.as_deref()).await?;
     let settings = body.compaction_settings;
     compacted(&app, thread.agent_id, thread.conversation_id, settings).await
 }
@@ -82,12 +84,15 @@ pub(crate) async fn compact(
 pub(crate) struct How {
     /// only say what it would be
     dry_run: Option<bool>,
+    /// the agent's id, where the path has the word default
+    agent_id: Option<String>,
 }
 
 impl FromQuery for How {
     fn from_query(query: &mut Query) -> Self {
         Self {
             dry_run: query.boolean("dry_run"),
+            agent_id: query.text("agent_id"),
         }
     }
 }
@@ -108,15 +113,18 @@ pub(crate) async fn recompile(
     Parameters(how): Parameters<How>,
     OptionalBody(body): OptionalBody<ConversationCompaction>,
 ) -> Result<Json<String>, Refusal> {
-    let agent_id = body.unwrap_or_default().agent_id;
+    let agent_id = body.unwrap_or_default().agent_id.or(how.agent_id);
     let thread = which::thread(&app, &conversation_id, agent_id.as_deref()).await?;
     let options = RecompileOptions {
         dry_run: how.dry_run.unwrap_or(false),
-        update_timestamp: false,
+        update_timestamp: true,
     };
     let text = unbroken_contract(async move {
         let (agent_id, conversation_id) = (thread.agent_id, thread.conversation_id);
-        let text = app.engine.recompile(agent_id, conversation_id, options).await?;
+        let text = app
+            .engine
+            .recompile(agent_id, conversation_id, options)
+            .await?;
         Ok(text)
     });
     text.await.map(Json)

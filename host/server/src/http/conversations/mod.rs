@@ -1,10 +1,14 @@
 //! `/v1/conversations`: further threads of messages of an agent, beside its own.
 //!
-//! - [`save`], [`read`]: conversations. [`messages`]: what is sent to one. [`control`]: runs are
-//!   cancelled, contexts made shorter, system messages made anew. [`which`]: the thread that a path
-//!   names. [`view`]: one in an answer.
+//! - [`save`], [`fork`], [`read`]: conversations; `begin`: how they begin. [`messages`]: what is sent
+//!   to one. [`history`]: what is stored of it. [`control`]: runs are cancelled, contexts made
+//!   shorter, system messages made anew. [`which`]: the thread that a path names. [`view`]: one in an
+//!   answer.
 
+mod begin;
 pub(crate) mod control;
+pub(crate) mod fork;
+pub(crate) mod history;
 pub(crate) mod messages;
 pub(crate) mod read;
 pub(crate) mod save;
@@ -20,8 +24,8 @@ pub(crate) fn routes() -> Vec<UtoipaMethodRouter<AppState>> {
     vec![
         routes!(read::list, save::create),
         routes!(read::get, save::update, save::delete),
-        routes!(save::fork),
-        routes!(messages::list, messages::send),
+        routes!(fork::fork),
+        routes!(history::list, messages::send),
         routes!(control::cancel),
         routes!(control::compact),
         routes!(control::recompile),

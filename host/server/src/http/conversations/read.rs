@@ -77,8 +77,14 @@ pub(crate) async fn list(
         order_by: query.order_by,
         paging: query.page.into(),
     };
-    let found = app.store.conversations(&filter).await.map_err(missing::stored)?;
-    Ok(Json(found.into_iter().map(ConversationView::from).collect()))
+    let found = app
+        .store
+        .conversations(&filter)
+        .await
+        .map_err(missing::stored)?;
+    Ok(Json(
+        found.into_iter().map(ConversationView::from).collect(),
+    ))
 }
 
 /// One conversation; with an agent's id, the agent's own thread.

@@ -1,20 +1,20 @@
-//! Conversations are made, changed, copied and deleted.
+//! Conversations are made, changed and deleted.
 
 use axum::{Json, extract::State};
-use bulkhead_agent::start::system_message;
-use bulkhead_domain::{
-    Agent, Block, Conversation, Message, Timestamp,
-    id::{BlockId, MessageId},
-};
+use bulkhead_domain::{Agent, Block, Conversation, Timestamp};
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::{view::ConversationView, which};
+use super::{
+    begin::{begin, check_model, forget_blocks},
+    view::ConversationView,
+    which,
+};
 use crate::{
     app::App,
     contract::{
-        Body, Parameters, Refusal,
+        Body, OptionalBody, Parameters, Refusal,
         body::Schema,
         document::Refusals,
         id::DEFAULT_USER,
@@ -64,75 +64,43 @@ impl Schema for CreateConversation {
     operation_id = "create_conversation",
     tag = "conversations",
     params(Whose),
-    request_body = CreateConversation,
+    request_body = Option<CreateConversation>,
     responses((status = OK, body = ConversationView, description = "the conversation"), Refusals)
 )]
 pub(crate) async fn create(
     State(app): State<AppState>,
     Parameters(whose): Parameters<Whose>,
-    Body(body): Body<CreateConversation>,
+    OptionalBody(body): OptionalBody<CreateConversation>,
 ) -> Result<Json<ConversationView>, Refusal> {
+    let body = body.unwrap_or_default();
     let agent = find::agent(&app, &whose.agent_id).await?;
-    if let Some(handle) = &body.model {
-        app.models.find(handle).await?;
-    }
+    let settings = body.model_settings.as_ref();
+    check_model(&app, &agent, body.model.as_deref(), settings).await?;
     let made = unbroken_contract(async move {
         let mut conversation = Conversation::new(agent.id);
         conversation.created_by_id = Some(DEFAULT_USER.to_owned());
+        conversation.last_updated_by_id = Some(DEFAULT_USER.to_owned());
         conversation.summary = body.summary;
         conversation.model = body.model;
         conversation.model_settings = body.model_settings;
         let labels = body.isolated_block_labels.unwrap_or_default();
-        begin(&app, &agent, conversation, &labels, &[]).await
+        let blocks = labelled(&app, &agent, &labels).await?;
+        begin(&app, &agent, conversation, &blocks, &[]).await
     });
     made.await.map(ConversationView::from).map(Json)
 }
 
-/// Stores a conversation that begins with its system message and these messages of other threads.
-async fn begin(
-    app: &App,
-    agent: &Agent,
-    mut conversation: Conversation,
-    isolated: &[String],
-    context: &[MessageId],
-) -> Result<Conversation, Refusal> {
-    let mut blocks = blocks(app, agent).await?;
-    let mut copies = Vec::with_capacity(isolated.len());
-    for label in isolated {
-        let block = blocks.iter_mut().find(|block| block.label == *label);
-        let block = block.ok_or_else(|| missing::label(&agent.id, label))?;
-        *block = copy(block);
-        copies.push(block.clone());
-    }
-    conversation
-        .isolated_block_ids
-        .extend(copies.iter().map(|block| block.id));
-    let now = Timestamp::now();
-    let system = system_message(agent, &blocks, Some(conversation.id), now);
-    conversation.in_context_message_ids = vec![system.id];
-    conversation.in_context_message_ids.extend_from_slice(context);
-    if !copies.is_empty() {
-        app.store.create_blocks(&copies).await.map_err(missing::stored)?;
-    }
-    let stored = app.store.create_conversation(&conversation, &[system]).await;
-    stored.map_err(missing::stored)?;
-    Ok(conversation)
-}
-
-async fn blocks(app: &App, agent: &Agent) -> Result<Vec<Block>, Refusal> {
+/// The blocks of an agent with these labels, each once.
+async fn labelled(app: &App, agent: &Agent, labels: &[String]) -> Result<Vec<Block>, Refusal> {
     let blocks = app.store.blocks_of(&[agent.id]).await?;
-    Ok(blocks.into_values().flatten().collect())
-}
-
-fn copy(block: &Block) -> Block {
-    let now = Timestamp::now();
-    Block {
-        id: BlockId::random(),
-        version: 1,
-        created_at: now,
-        updated_at: now,
-        ..block.clone()
+    let blocks: Vec<Block> = blocks.into_values().flatten().collect();
+    let unknown = |label: &&String| !blocks.iter().any(|block| block.label == **label);
+    if let Some(label) = labels.iter().find(unknown) {
+        return Err(missing::label(&agent.id, label));
     }
+    let mut blocks = blocks;
+    blocks.retain(|block| labels.contains(&block.label));
+    Ok(blocks)
 }
 
 /// A change of a conversation. What is left out stays.
@@ -165,10 +133,13 @@ pub(crate) async fn update(
     Path(conversation_id): Path<String>,
     Body(body): Body<UpdateConversation>,
 ) -> Result<Json<ConversationView>, Refusal> {
-    let id = which::conversation(&app, &conversation_id).await?.id;
-    if let Some(handle) = &body.model {
-        app.models.find(handle).await?;
-    }
+    let former = which::conversation(&app, &conversation_id).await?;
+    let (id, agent_id) = (former.id, former.agent_id);
+    let agent = app.store.agent(&agent_id).await?;
+    let agent = agent.ok_or_else(|| missing::agent(agent_id))?;
+    let model = body.model.as_deref().or(former.model.as_deref());
+    let settings = body.model_settings.as_ref();
+    check_model(&app, &agent, model, settings).await?;
     let changed = unbroken_contract(async move {
         let changed = app.store.update_conversation(&id, |conversation| {
             conversation.summary = body.summary.or(conversation.summary.take());
@@ -183,7 +154,7 @@ pub(crate) async fn update(
     changed.await.map(ConversationView::from).map(Json)
 }
 
-/// Deletes a conversation; its messages stay with the agent.
+/// Deletes a conversation with the blocks that it has for itself; its messages stay with the agent.
 #[utoipa::path(
     delete,
     path = "/v1/conversations/{conversation_id}",
@@ -196,8 +167,13 @@ pub(crate) async fn delete(
     State(app): State<AppState>,
     Path(conversation_id): Path<String>,
 ) -> Result<Json<Value>, Refusal> {
-    let id = which::conversation(&app, &conversation_id).await?.id;
-    let deleted = unbroken_contract(async move { Ok(app.store.delete_conversation(&id).await?) });
+    let conversation = which::conversation(&app, &conversation_id).await?;
+    let id = conversation.id;
+    let deleted = unbroken_contract(async move {
+        let deleted = app.store.delete_conversation(&id).await?;
+        forget_blocks(&app, &conversation).await?;
+        Ok(deleted)
+    });
     match deleted.await? {
         true => Ok(Json(Value::Null)),
         false => Err(missing::object("Conversation", id)),
@@ -218,67 +194,4 @@ impl FromQuery for Of {
             agent_id: query.text("agent_id"),
         }
     }
-}
-
-/// Makes a conversation that goes on from where another thread is now.
-#[utoipa::path(
-    post,
-    path = "/v1/conversations/{conversation_id}/fork",
-    operation_id = "fork_conversation",
-    tag = "conversations",
-    params(("conversation_id" = String, Path, description = "the conversation's id, an agent's, or default"), Of),
-    responses((status = OK, body = ConversationView, description = "the new conversation"), Refusals)
-)]
-pub(crate) async fn fork(
-    State(app): State<AppState>,
-    Path(conversation_id): Path<String>,
-    Parameters(of): Parameters<Of>,
-) -> Result<Json<ConversationView>, Refusal> {
-    let thread = which::thread(&app, &conversation_id, of.agent_id.as_deref()).await?;
-    let agent = app.store.agent(&thread.agent_id).await?;
-    let agent = agent.ok_or_else(|| missing::agent(thread.agent_id))?;
-    let source = match thread.conversation_id {
-        None => {
-            let mut own = Conversation::new(agent.id);
-            own.in_context_message_ids.clone_from(&agent.message_ids);
-            own
-        }
-        Some(_) => which::conversation(&app, &conversation_id).await?,
-    };
-    let made = unbroken_contract(async move {
-        let context = without_system(&app, &agent, &source).await?;
-        let labels = isolated_labels(&app, &source).await?;
-        let mut copy = Conversation::new(agent.id);
-        copy.created_by_id = Some(DEFAULT_USER.to_owned());
-        copy.summary = source.summary;
-        copy.model = source.model;
-        copy.model_settings = source.model_settings;
-        copy.last_message_at = source.last_message_at;
-        begin(&app, &agent, copy, &labels, &context).await
-    });
-    made.await.map(ConversationView::from).map(Json)
-}
-
-/// What a thread's model sees, but the system message.
-async fn without_system(
-    app: &App,
-    agent: &Agent,
-    source: &Conversation,
-) -> Result<Vec<MessageId>, Refusal> {
-    let ids = &source.in_context_message_ids;
-    let Some(first) = ids.first() else {
-        return Ok(Vec::new());
-    };
-    let first = app.store.messages_by_ids(&agent.id, &[*first]).await?;
-    let is_system = |message: &Message| message.role == bulkhead_domain::Role::System;
-    let begins = usize::from(first.first().is_some_and(is_system));
-    Ok(ids[begins..].to_vec())
-}
-
-async fn isolated_labels(app: &App, source: &Conversation) -> Result<Vec<String>, Refusal> {
-    let mut labels = Vec::new();
-    for id in &source.isolated_block_ids {
-        labels.extend(app.store.block(id).await?.map(|block| block.label));
-    }
-    Ok(labels)
 }

@@ -5,13 +5,14 @@ use bulkhead_domain::{
     Identity, IdentityProperty, IdentityType, Timestamp,
     id::{AgentId, BlockId, IdentityId},
 };
-use bulkhead_store::{IdentityRelations, StoreError};
+use bulkhead_store::{IdentityFilter, IdentityRelations, StoreError};
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::view::{IdentityView, Property};
 use crate::{
+    app::App,
     contract::{Body, Refusal, body::Schema, document::Refusals, id},
     http::{AppState, blocks::update::set, missing, query::Path},
 };
@@ -115,12 +116,41 @@ pub(crate) async fn upsert(
     State(app): State<AppState>,
     Body(body): Body<IdentityCreate>,
 ) -> Result<Json<IdentityView>, Refusal> {
+    let former = former(&app, &body).await?;
     let relations = IdentityRelations {
         agent_ids: body.agent_ids.clone(),
         block_ids: body.block_ids.clone(),
     };
-    let saved = app.store.upsert_identity(&body.into(), &relations).await;
-    Ok(Json(saved.map_err(missing::stored)?.record.into()))
+    let saved = match former {
+        // What the body does not name stays.
+        Some(former) => {
+            let edit = |identity: &mut Identity| {
+                identity.name = body.name;
+                identity.identity_type = body.identity_type;
+                set(&mut identity.properties, body.properties);
+                Ok::<_, StoreError>(())
+            };
+            app.store.update_identity(&former, edit, &relations).await
+        }
+        None => {
+            let saved = app.store.upsert_identity(&body.into(), &relations).await;
+            saved.map(|saved| saved.record)
+        }
+    };
+    Ok(Json(saved.map_err(missing::stored)?.into()))
+}
+
+/// The identity of the body's project that has its key.
+async fn former(app: &App, body: &IdentityCreate) -> Result<Option<IdentityId>, Refusal> {
+    let filter = IdentityFilter {
+        identifier_key: Some(body.identifier_key.clone()),
+        project_id: body.project_id.clone(),
+        ..IdentityFilter::default()
+    };
+    let found = app.store.identities(&filter).await;
+    let mut found = found.map_err(missing::stored)?.into_iter();
+    let found = found.find(|identity| identity.project_id == body.project_id);
+    Ok(found.map(|identity| identity.id))
 }
 
 /// Changes the fields that are given; lists are replaced.

@@ -3,7 +3,7 @@
 use axum::{Json, extract::State};
 use bulkhead_domain::{
     Message,
-    id::{AgentId, ConversationId, MessageId},
+    id::{AgentId, MessageId},
 };
 use bulkhead_store::{MessageFilter, StoreError, ThreadFilter};
 use serde_json::Value;
@@ -207,22 +207,4 @@ pub(crate) async fn get(
     let message = app.store.message(&message_id).await?;
     let message = message.ok_or_else(|| unknown(&message_id.to_string()))?;
     Ok(Json(View::default().one(&message)))
-}
-
-/// Messages of a conversation as they are listed: the newest first unless told otherwise.
-pub(crate) async fn of_conversation(
-    app: &App,
-    agent_id: AgentId,
-    conversation_id: Option<ConversationId>,
-    page: &Page,
-) -> Result<Vec<Message>, Refusal> {
-    let thread = match conversation_id {
-        None => ThreadFilter::Default,
-        Some(id) => ThreadFilter::Conversation(id),
-    };
-    let mut messages = of_agent(app, agent_id, thread, page).await?;
-    if !page.is_ascending() {
-        messages.reverse();
-    }
-    Ok(messages)
 }

@@ -4,7 +4,6 @@ use axum::{
     Json,
     extract::{Request, State},
 };
-use bulkhead_agent::AgentError;
 use bulkhead_llm::{ErrorKind, catalog::Provider};
 use http::StatusCode;
 use serde::Deserialize;
@@ -82,21 +81,26 @@ pub(crate) async fn check_stored(
     asked(&app, &provider).await
 }
 
+/// What the provider said. That it could not be asked is no sign of a good key either, and clients
+/// know one status for a check that failed.
 async fn asked(app: &App, provider: &Provider) -> Result<Json<Message>, Refusal> {
     let kind = &provider.provider_type;
     match app.models.catalog().check(provider).await {
         Ok(()) => Ok(Json(Message {
             message: format!("Valid api key for provider_type={kind}"),
         })),
-        Err(error)
-            if matches!(
+        Err(error) => {
+            let refuses = matches!(
                 error.kind,
                 ErrorKind::Authentication | ErrorKind::PermissionDenied
-            ) =>
-        {
-            let detail = format!("Invalid API key for provider_type={kind}: {error}");
-            Err(Refusal::with(StatusCode::UNAUTHORIZED, json!({ "detail": detail })))
+            );
+            let what = match refuses {
+                true => "Invalid API key for",
+                false => "No answer to check the API key of",
+            };
+            let detail = format!("{what} provider_type={kind}: {error}");
+            let body = json!({ "detail": detail });
+            Err(Refusal::with(StatusCode::UNAUTHORIZED, body))
         }
-        Err(error) => Err(AgentError::Llm(error).into()),
     }
 }

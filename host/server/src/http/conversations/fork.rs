@@ -1,0 +1,74 @@
+//! A conversation that goes on from where another thread is now.
+
+use axum::{Json, extract::State};
+use bulkhead_domain::{Agent, Block, Conversation, Role, id::MessageId};
+
+use super::{begin::begin, save::Of, view::ConversationView, which};
+use crate::{
+    app::App,
+    contract::{Parameters, Refusal, document::Refusals, id::DEFAULT_USER},
+    http::{AppState, missing, query::Path, unbroken_contract},
+};
+
+/// Makes a conversation that goes on from where another thread is now.
+#[utoipa::path(
+    post,
+    path = "/v1/conversations/{conversation_id}/fork",
+    operation_id = "fork_conversation",
+    tag = "conversations",
+    params(("conversation_id" = String, Path, description = "the conversation's id, an agent's, or default"), Of),
+    responses((status = OK, body = ConversationView, description = "the new conversation"), Refusals)
+)]
+pub(crate) async fn fork(
+    State(app): State<AppState>,
+    Path(conversation_id): Path<String>,
+    Parameters(of): Parameters<Of>,
+) -> Result<Json<ConversationView>, Refusal> {
+    let thread = which::thread(&app, &conversation_id, of.agent_id.as_deref()).await?;
+    let agent = app.store.agent(&thread.agent_id).await?;
+    let agent = agent.ok_or_else(|| missing::agent(thread.agent_id))?;
+    let source = match thread.conversation_id {
+        None => {
+            let mut own = Conversation::new(agent.id);
+            own.in_context_message_ids.clone_from(&agent.message_ids);
+            own
+        }
+        Some(_) => which::conversation(&app, &conversation_id).await?,
+    };
+    let made = unbroken_contract(async move {
+        let context = without_system(&app, &agent, &source).await?;
+        let blocks = isolated(&app, &source).await?;
+        let mut fork = Conversation::new(agent.id);
+        fork.created_by_id = Some(DEFAULT_USER.to_owned());
+        fork.last_updated_by_id = Some(DEFAULT_USER.to_owned());
+        fork.summary = source.summary;
+        fork.model = source.model;
+        fork.model_settings = source.model_settings;
+        fork.last_message_at = source.last_message_at;
+        begin(&app, &agent, fork, &blocks, &context).await
+    });
+    made.await.map(ConversationView::from).map(Json)
+}
+
+/// What a thread's model sees, but the system message.
+async fn without_system(
+    app: &App,
+    agent: &Agent,
+    source: &Conversation,
+) -> Result<Vec<MessageId>, Refusal> {
+    let ids = &source.in_context_message_ids;
+    let first = ids.get(..1).unwrap_or_default();
+    let first = app.store.messages_by_ids(&agent.id, first).await;
+    let first = first.map_err(missing::stored)?;
+    let begins = first.iter().filter(|message| message.role == Role::System);
+    Ok(ids[begins.count()..].to_vec())
+}
+
+/// The blocks that a conversation has for itself, as they are now.
+async fn isolated(app: &App, source: &Conversation) -> Result<Vec<Block>, Refusal> {
+    let mut blocks = Vec::with_capacity(source.isolated_block_ids.len());
+    for id in &source.isolated_block_ids {
+        blocks.extend(app.store.block(id).await?);
+    }
+    Ok(blocks)
+}

@@ -170,3 +170,15 @@ CREATE TABLE providers (
     size          BIGINT NOT NULL
 );
 CREATE INDEX providers_by_age ON providers (created_at, seq);
+
+-- What a run in the background told, kept for clients that come back. Positions begin at 1; those
+-- of numbered events are their numbers.
+CREATE TABLE run_events (
+    run_id     TEXT   NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    position   BIGINT NOT NULL,
+    is_last    BIGINT NOT NULL,
+    created_at BIGINT NOT NULL,
+    data       TEXT   NOT NULL,
+    PRIMARY KEY (run_id, position)
+);
+CREATE INDEX run_events_by_age ON run_events (created_at);

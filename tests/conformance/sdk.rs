@@ -1,9 +1,12 @@
 //! The V1 API's own clients, as their users install them, against a running server: each script in
 //! `sdk/` ends with an error and a text where something is not as the client's users expect it.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
-use tokio::process::Command;
+use tokio::{process::Command, sync::Mutex, time::timeout};
 
 use crate::{
     REQUIRED,
@@ -16,6 +19,9 @@ use crate::{
 /// tools from functions, and the one that the last server of the V1 API came with.
 const RELEASES: [&str; 3] = ["1.7.12", "1.12.0", "1.12.1"];
 
+/// How long a script may take: many times what it does, so that only one that hangs is stopped.
+const PATIENCE: Duration = Duration::from_secs(180);
+
 /// The folder of the scripts.
 fn scripts() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("conformance/sdk")
@@ -24,6 +30,9 @@ fn scripts() -> PathBuf {
 /// Installs a set of packages that `packages.sh` knows; none where that can't be done, with a
 /// notice.
 async fn installed(packages: &str) -> Option<PathBuf> {
+    /// Tests of this program that want the same packages wait for each other.
+    static INSTALLING: Mutex<()> = Mutex::const_new(());
+    let _installing = INSTALLING.lock().await;
     if let Err(reason) = bulkhead_tools::PYTHON {
         assert!(std::env::var_os(REQUIRED).is_none(), "{packages}: {reason}");
         eprintln!("skipped, without the Python runtime: {packages}: {reason}");
@@ -58,6 +67,7 @@ async fn run(mut script: Command, url: &str) -> Result<(), String> {
     for variable in [
         "LETTA_API_KEY",
         "LETTA_BASE_URL",
+        "LETTA_CUSTOM_HEADERS",
         "HTTP_PROXY",
         "http_proxy",
         "ALL_PROXY",
@@ -65,8 +75,10 @@ async fn run(mut script: Command, url: &str) -> Result<(), String> {
     ] {
         script.env_remove(variable);
     }
-    let ended = script.env("PYTHONDONTWRITEBYTECODE", "1").output();
-    let ended = ended.await.map_err(|error| error.to_string())?;
+    script.env("PYTHONDONTWRITEBYTECODE", "1");
+    let ended = timeout(PATIENCE, script.kill_on_drop(true).output()).await;
+    let ended = ended.map_err(|_| format!("no end after {PATIENCE:?}"))?;
+    let ended = ended.map_err(|error| error.to_string())?;
     if ended.status.success() {
         return Ok(());
     }

@@ -94,7 +94,7 @@ impl Engine {
         if let Some(open) = thread.pending() {
             return Err(AgentError::PendingApproval(open.id));
         }
-        let model = thread.agent.llm_config.clone();
+        let model = thread.model(&**self.models()).await?;
         let settings = settings.or_else(|| thread.agent.compaction_settings.clone());
         let job = Job {
             engine: self,

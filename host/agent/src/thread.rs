@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use bulkhead_domain::{
-    Agent, Block, Conversation, Message, Role, Timestamp,
+    Agent, Block, Conversation, LlmConfig, Message, Role, Timestamp,
     id::{AgentId, ConversationId, MessageId},
 };
+use bulkhead_llm::catalog::settings;
 use bulkhead_store::{
     ContextChange, MessageFilter, PassageFilter, Store, ThreadFilter, ToolRecord,
 };
@@ -13,6 +14,7 @@ use bulkhead_store::{
 use crate::{
     AgentError,
     active::ThreadKey,
+    ports::Models,
     prompt::{Parts, Sections},
 };
 
@@ -72,6 +74,21 @@ impl Thread {
         self.context
             .last()
             .filter(|message| message.is_approval_request())
+    }
+
+    /// The thread's model: the conversation's own where it has one, with its settings.
+    pub(crate) async fn model(&self, models: &dyn Models) -> Result<LlmConfig, AgentError> {
+        let conversation = self.conversation.as_ref();
+        let handle = conversation.and_then(|conversation| conversation.model.as_deref());
+        let mut model = match handle {
+            Some(handle) => models.resolve(handle).await?,
+            None => self.agent.llm_config.clone(),
+        };
+        if let Some(settings) = conversation.and_then(|own| own.model_settings.as_ref()) {
+            settings::apply(&mut model, settings)
+                .map_err(|invalid| AgentError::Invalid(format!("model_settings: {invalid}")))?;
+        }
+        Ok(model)
     }
 
     /// The ids of what the model sees now.

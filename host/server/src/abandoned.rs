@@ -39,7 +39,11 @@ pub(crate) async fn watch(engine: Engine, shared: bool, stop: CancellationToken)
 
 /// Ends the runs that nobody has worked on since.
 pub(crate) async fn fail(engine: &Engine, silent_since: Timestamp) {
-    match engine.store().fail_abandoned_runs(silent_since, REASON).await {
+    match engine
+        .store()
+        .fail_abandoned_runs(silent_since, REASON)
+        .await
+    {
         Ok(runs) if runs.is_empty() => {}
         Ok(runs) => tracing::warn!(runs = runs.len(), "abandoned runs have failed"),
         Err(error) => tracing::warn!(%error, "abandoned runs could not be ended"),

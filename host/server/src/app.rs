@@ -11,7 +11,7 @@ use tokio_util::task::TaskTracker;
 use crate::{
     agents::models::AllModels,
     calls::Calls,
-    http::auth::Access,
+    http::{auth::Access, messages::background::Recordings},
     metrics::Metrics,
     registry::Registry,
     source::{packages::Packages, runtimes::Runtimes},
@@ -36,6 +36,8 @@ pub(crate) struct App {
     pub(crate) models: Arc<AllModels>,
     /// Runs agents.
     pub(crate) engine: Engine,
+    /// Runs in the background whose events this server stores.
+    pub(crate) recordings: Recordings,
     /// What goes on when nobody waits for it any more, and ends before the server does.
     pub(crate) tasks: TaskTracker,
     /// The way out for what the server itself fetches for clients.

@@ -1,4 +1,4 @@
-//! How long receipts are kept.
+//! How long receipts are kept, and the events of runs in the background.
 
 use std::time::Duration;
 
@@ -6,15 +6,18 @@ use bulkhead_domain::Timestamp;
 use bulkhead_store::Store;
 use tokio_util::sync::CancellationToken;
 
+use crate::http::runs::stream::KEPT_MICROS;
+
 /// Before the first look: the requests that wait for a start come first.
 const FIRST: Duration = Duration::from_secs(1);
 /// From one look to the next. A look that finds nothing reads one index.
 const EVERY: Duration = Duration::from_secs(600);
 const DAY_MICROS: i64 = 86_400_000_000;
 
-/// Deletes receipts that are older than `days` or beyond the newest `max`, until `stop`. What
-/// one look has not finished then, the next start's first one does.
-pub(crate) async fn prune_receipts(store: Store, days: u64, max: u64, stop: CancellationToken) {
+/// Deletes receipts that are older than `days` or beyond the newest `max`, and events that nobody
+/// can ask for any more, until `stop`. What one look has not finished then, the next start's first
+/// one does.
+pub(crate) async fn prune(store: Store, days: u64, max: u64, stop: CancellationToken) {
     stop.run_until_cancelled(async {
         tokio::time::sleep(FIRST).await;
         loop {
@@ -22,6 +25,15 @@ pub(crate) async fn prune_receipts(store: Store, days: u64, max: u64, stop: Canc
                 Ok(0) => {}
                 Ok(receipts) => tracing::info!(receipts, "old receipts were deleted"),
                 Err(error) => tracing::warn!(%error, "old receipts could not be deleted"),
+            }
+            let expired = Timestamp::now().micros().saturating_sub(KEPT_MICROS);
+            match store
+                .prune_run_events(Timestamp::from_micros(expired))
+                .await
+            {
+                Ok(0) => {}
+                Ok(events) => tracing::info!(events, "old events of runs were deleted"),
+                Err(error) => tracing::warn!(%error, "old events of runs could not be deleted"),
             }
             tokio::time::sleep(EVERY).await;
         }

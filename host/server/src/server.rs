@@ -21,7 +21,7 @@ use crate::{
     app::App,
     calls::Calls,
     data_dir,
-    http::{self, auth::Access, observe::RequestIds},
+    http::{self, auth::Access, messages::background::Recordings, observe::RequestIds},
     listener::Connections,
     metrics::Metrics,
     registry::{Registry, state::StoredState},
@@ -250,6 +250,7 @@ async fn open(config: &Config) -> Result<Arc<App>, StartError> {
         egress: own_egress,
         tasks: TaskTracker::new(),
         engine,
+        recordings: Recordings::default(),
         models,
         sandbox,
         store,
@@ -284,7 +285,7 @@ impl Running {
                 app.registry.push_builtins(stop).await;
             })
         });
-        let pruning = tokio::spawn(retention::prune_receipts(
+        let pruning = tokio::spawn(retention::prune(
             self.app.store.clone(),
             self.config.receipts_days,
             self.config.receipts_max,

@@ -30,10 +30,7 @@ pub(super) fn models() -> Value {
 
 fn read(body: &Value) -> Result<Talk, Fault> {
     let reasons = body["thinking"]["type"] == "enabled";
-    let mut talk = Talk {
-        reasons,
-        ..Talk::default()
-    };
+    let mut talk = Talk::new(reasons);
     let messages = body["messages"].as_array().map_or(&[][..], Vec::as_slice);
     for (place, message) in messages.iter().enumerate() {
         let role = ["user", "assistant"][place % 2];

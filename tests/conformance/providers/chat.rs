@@ -25,7 +25,7 @@ pub(super) fn models() -> Value {
 }
 
 fn read(body: &Value) -> Result<Talk, Fault> {
-    let mut talk = Talk::default();
+    let mut talk = Talk::new(false);
     let messages = body["messages"].as_array().map_or(&[][..], Vec::as_slice);
     let begins = messages
         .first()

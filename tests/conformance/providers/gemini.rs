@@ -18,28 +18,32 @@ pub(super) const FORMAT: Format = Format {
     refusal,
 };
 
-/// The list of models.
+/// What stands for the signature of a call that another model made.
+const UNSIGNED: &str = "skip_thought_signature_validator";
+
+/// The list of models. The newer one wants a signature with every first call.
 pub(super) fn models() -> Value {
-    let model = json!({
-        "name": "models/gemini-2.5-flash", "displayName": "Gemini 2.5 Flash",
-        "inputTokenLimit": 1_048_576, "outputTokenLimit": 65_536, "thinking": true,
-        "supportedGenerationMethods": ["generateContent", "countTokens"],
+    let models = ["gemini-2.5-flash", "gemini-3-pro-preview"].map(|name| {
+        json!({
+            "name": format!("models/{name}"), "displayName": name,
+            "inputTokenLimit": 1_048_576, "outputTokenLimit": 65_536, "thinking": true,
+            "supportedGenerationMethods": ["generateContent", "countTokens"],
+        })
     });
-    json!({"models": [model]})
+    json!({"models": models})
 }
 
 fn read(body: &Value) -> Result<Talk, Fault> {
-    let mut talk = Talk {
-        reasons: body["generationConfig"]["thinkingConfig"]["includeThoughts"] == true,
-        ..Talk::default()
-    };
+    let mut talk = Talk::new(body["generationConfig"]["thinkingConfig"]["includeThoughts"] == true);
+    let name = body["model"].as_str().unwrap_or_default();
+    let wants_signatures = name.starts_with("gemini-3");
     let contents = body["contents"].as_array().map_or(&[][..], Vec::as_slice);
     for content in contents {
         let parts = content["parts"].as_array().map_or(&[][..], Vec::as_slice);
         Fault::unless(!parts.is_empty(), || "a content without parts".to_owned())?;
         match content["role"].as_str() {
             Some("user") => user(&mut talk, parts)?,
-            Some("model") => model(&mut talk, parts)?,
+            Some("model") => model(&mut talk, parts, wants_signatures)?,
             _ => return Err(Fault(format!("an unknown role: {content}"))),
         }
     }
@@ -73,19 +77,19 @@ fn user(talk: &mut Talk, parts: &[Value]) -> Result<(), Fault> {
     Ok(())
 }
 
-fn model(talk: &mut Talk, parts: &[Value]) -> Result<(), Fault> {
+fn model(talk: &mut Talk, parts: &[Value], wants_signatures: bool) -> Result<(), Fault> {
     talk.model()?;
     let mut calls = 0;
     for part in parts {
-        let signature = &part["thoughtSignature"];
-        let known = [LOOK, KNOW, EASY]
+        let signature = part["thoughtSignature"].as_str();
+        let thoughts = [LOOK, KNOW, EASY];
+        let own = thoughts
             .iter()
-            .any(|thought| signature == thought.signature);
-        Fault::unless(signature.is_null() || known, || {
-            format!("an invalid signature: {part}")
-        })?;
+            .any(|thought| signature == Some(thought.signature));
+        let known = signature.is_none() || own || signature == Some(UNSIGNED);
+        Fault::unless(known, || format!("an invalid signature: {part}"))?;
         if let Some(call) = part.get("functionCall") {
-            let signed = calls > 0 || *signature == LOOK.signature;
+            let signed = signature.is_some() || calls > 0 || !wants_signatures;
             Fault::unless(signed, || format!("a call without its signature: {part}"))?;
             talk.call(&calls.to_string(), &call["args"])?;
             calls += 1;

@@ -24,10 +24,7 @@ fn read(body: &Value) -> Result<Talk, Fault> {
     Fault::unless(body["max_output_tokens"].is_u64(), || {
         "no limit of tokens".to_owned()
     })?;
-    let mut talk = Talk {
-        reasons: body["reasoning"]["summary"] == "auto",
-        ..Talk::default()
-    };
+    let mut talk = Talk::new(body["reasoning"]["summary"] == "auto");
     let items = body["input"].as_array().map_or(&[][..], Vec::as_slice);
     let mut after_reasoning = false;
     for item in items {

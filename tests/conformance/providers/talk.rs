@@ -28,6 +28,14 @@ pub(crate) struct Talk {
 }
 
 impl Talk {
+    /// One that has not begun.
+    pub(crate) fn new(reasons: bool) -> Self {
+        Self {
+            reasons,
+            ..Self::default()
+        }
+    }
+
     /// A user says something.
     pub(crate) fn user(&mut self, text: &str) -> Result<(), Fault> {
         self.nothing_open("a message of a user")?;

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Installs one of the clients that this folder pins, with what it depends on:
 #
-#   packages.sh FOLDER python-1.12.0    a virtual environment in FOLDER/python-1.12.0
-#   packages.sh FOLDER python-1.12.1
+#   packages.sh FOLDER python-1.12.0    a virtual environment in FOLDER/python-1.12.0; any other
+#                                       release has its requirements beside this file
 #   packages.sh FOLDER node             node_modules in FOLDER/node
 #
 # The path of what was made is all that goes to standard output. Nothing happens where it was made
@@ -24,7 +24,7 @@ case "$2" in
         proof="$target/node_modules"
         inputs=$(cd "$here" && sha256sum packages.sh package.json package-lock.json) ;;
     *)
-        echo "packages.sh knows python-1.12.0, python-1.12.1 and node, not $2" >&2
+        echo "packages.sh knows python-RELEASE and node, not $2" >&2
         exit 2 ;;
 esac
 if [ -e "$proof" ] && [ "$(cat "$made_from" 2>/dev/null)" = "$inputs" ]; then

@@ -10,6 +10,7 @@ use tokio::sync::mpsc;
 use super::Driver;
 use crate::{
     AgentError,
+    compact::text_tokens,
     event::{Delta, Event, Piece},
     toolset::Offered,
     transcript::chat_messages,
@@ -50,6 +51,12 @@ impl Driver {
         step: &Begun,
         offered: &Offered,
     ) -> Result<Asked, AgentError> {
+        let tokens = text_tokens(&self.system);
+        if tokens > self.model.context_window {
+            // No context is short enough for it.
+            let window = self.model.context_window;
+            return Err(AgentError::SystemPromptTooLarge { tokens, window });
+        }
         for tries in 0.. {
             let request = self.chat_request(offered);
             match self.ask_once(step, offered, &request).await {

@@ -354,11 +354,7 @@ async fn model(
     if let Some(model) = &request.override_model {
         return Ok(model.clone());
     }
-    let conversation = thread.conversation.as_ref();
-    match conversation.and_then(|conversation| conversation.model.as_deref()) {
-        Some(handle) => engine.models().resolve(handle).await,
-        None => Ok(thread.agent.llm_config.clone()),
-    }
+    thread.model(&**engine.models()).await
 }
 
 /// What the model is told in this request.

@@ -67,9 +67,7 @@ impl AllModels {
         let generation = {
             let stored = self.stored.read();
             match &stored.read {
-                Some((at, providers))
-                    if self.max_age.is_none_or(|age| at.elapsed() < age) =>
-                {
+                Some((at, providers)) if self.max_age.is_none_or(|age| at.elapsed() < age) => {
                     return Ok(Arc::clone(providers));
                 }
                 _ => stored.generation,

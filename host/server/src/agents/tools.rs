@@ -157,12 +157,11 @@ fn behalf(call: &Invocation) -> Behalf {
 }
 
 /// The agent as source finds it, where its text names it at all.
-async fn agent(
-    app: &App,
-    call: &Invocation,
-    request: &Request,
-) -> Result<Option<String>, Refusal> {
-    if !["agent_state", "agent_id"].iter().any(|name| request.text.contains(name)) {
+async fn agent(app: &App, call: &Invocation, request: &Request) -> Result<Option<String>, Refusal> {
+    if !["agent_state", "agent_id"]
+        .iter()
+        .any(|name| request.text.contains(name))
+    {
         return Ok(None);
     }
     let id = call.agent.id;
@@ -172,7 +171,11 @@ async fn agent(
         fields.remove("recompiled_at");
     }
     let stored = app.store.blocks_of(&[id]).await?;
-    let mut blocks: Vec<Value> = stored.into_values().flatten().map(|block| json!(block)).collect();
+    let mut blocks: Vec<Value> = stored
+        .into_values()
+        .flatten()
+        .map(|block| json!(block))
+        .collect();
     // A conversation may have blocks of its own in their place.
     for own in call.memory.blocks().await.unwrap_or_default() {
         if let Some(block) = blocks.iter_mut().find(|block| block["label"] == own.label) {
@@ -220,8 +223,8 @@ fn told(error: MemoryError) -> String {
 
 /// Puts the words of a component's failure into the form that a model can act on.
 fn reword(returned: &mut Returned, call: &Invocation, failure: &Failure) {
-    let speaks_itself = call.tool.tool_type != ToolType::Custom
-        && call.tool.tool_type != ToolType::LettaBuiltin;
+    let speaks_itself =
+        call.tool.tool_type != ToolType::Custom && call.tool.tool_type != ToolType::LettaBuiltin;
     match failure.outcome {
         // The tools of agents have texts of their own that clients know.
         Outcome::ToolError if speaks_itself && failure.problems.is_empty() => {

@@ -46,17 +46,17 @@ impl<T: Schema, S: Send + Sync> FromRequest<S> for OptionalBody<T> {
         if matches!(bytes.trim_ascii(), b"" | b"null") {
             return Ok(Self(None));
         }
-        let value = parse(&bytes).map_err(|fault| Refusal::invalid(&[fault], &[]))?;
+        let value = parse(&bytes).map_err(|fault| Refusal::invalid(&[*fault], &[]))?;
         read(&value).map(|body| Self(Some(body)))
     }
 }
 
 /// The body as any JSON value; what is no JSON is refused in the words of the contract.
 pub(crate) async fn value(request: Request) -> Result<Value, Refusal> {
-    parse(&json::read(request).await?).map_err(|fault| Refusal::invalid(&[fault], &[]))
+    parse(&json::read(request).await?).map_err(|fault| Refusal::invalid(&[*fault], &[]))
 }
 
-fn parse(bytes: &[u8]) -> Result<Value, Fault> {
+fn parse(bytes: &[u8]) -> Result<Value, Box<Fault>> {
     let body = if bytes.trim_ascii().is_empty() {
         Ok(Value::Null)
     } else {
@@ -66,13 +66,14 @@ fn parse(bytes: &[u8]) -> Result<Value, Fault> {
         // No body and the body `null` are the same to the contract.
         Ok(Value::Null) => {
             let place = vec![json!("body")];
-            Err(Fault::new("missing", place, "Field required", Value::Null))
+            let fault = Fault::new("missing", place, "Field required", Value::Null);
+            Err(Box::new(fault))
         }
         Ok(body) => Ok(body),
         Err(error) => {
             let place = vec![json!("body"), json!(offset(bytes, &error))];
             let fault = Fault::new("json_invalid", place, "JSON decode error", json!({}));
-            Err(fault.with(json!({ "error": error.to_string() })))
+            Err(Box::new(fault.with(json!({ "error": error.to_string() }))))
         }
     }
 }

@@ -117,8 +117,11 @@ impl From<Page> for Paging {
 pub(crate) struct TextRule {
     pub(crate) length: RangeInclusive<usize>,
     /// The regular expression of the contract, for the message, and whether it takes a character.
-    pub(crate) pattern: Option<(&'static str, fn(char) -> bool)>,
+    pub(crate) pattern: Option<Pattern>,
 }
+
+/// A regular expression, and whether it takes a character.
+pub(crate) type Pattern = (&'static str, fn(char) -> bool);
 
 /// A query that is being read, and what is wrong in it. No larger than the head of a request, which
 /// the server bounds.

@@ -19,7 +19,11 @@ use super::{
     query::Path,
     schema,
 };
-use crate::{LimitsPatch, calls::{Behalf, CallRequest}, registry::plan::Plan};
+use crate::{
+    LimitsPatch,
+    calls::{Behalf, CallRequest},
+    registry::plan::Plan,
+};
 
 /// Bytes of an agent's id and of an idempotency key: any id that is in use fits an index.
 const ID_MAX: usize = 256;

@@ -62,8 +62,14 @@ pub(crate) async fn list(
             .provider_category
             .as_ref()
             .is_none_or(|categories| categories.contains(&model.category))
-            && which.provider_name.as_ref().is_none_or(|name| *name == model.provider_name)
-            && which.provider_type.as_ref().is_none_or(|kind| *kind == model.provider_type)
+            && which
+                .provider_name
+                .as_ref()
+                .is_none_or(|name| *name == model.provider_name)
+            && which
+                .provider_type
+                .as_ref()
+                .is_none_or(|kind| *kind == model.provider_type)
     });
     Ok(Json(models.map(view::model).collect()))
 }
@@ -76,9 +82,7 @@ pub(crate) async fn list(
     tag = "models",
     responses((status = OK, body = Vec<Object>, description = "the models"), Refusals)
 )]
-pub(crate) async fn embeddings(
-    State(app): State<AppState>,
-) -> Result<Json<Vec<Value>>, Refusal> {
+pub(crate) async fn embeddings(State(app): State<AppState>) -> Result<Json<Vec<Value>>, Refusal> {
     let byok = app.models.byok().await?;
     let listings = app.models.catalog().all(&byok).await;
     let models = listings.iter().flat_map(|listing| &listing.embeddings);

@@ -18,7 +18,8 @@ use super::{COMPONENT, language, packages};
 use crate::{
     app::App,
     calls::{Behalf, Running},
-    contract::Refusal, http::error::Rejection,
+    contract::Refusal,
+    http::error::Rejection,
     registry::source_plan::SourcePlan,
 };
 

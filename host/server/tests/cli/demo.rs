@@ -38,7 +38,7 @@ fn the_demo_goes_as_told_and_its_json_says_so() {
         assert_eq!(step["as_told"], true);
         assert_eq!(step["receipt"].is_object(), has_receipt, "{outcome}");
     }
-    let progressed = |step: &&serde_json::Value| {
+    let progressed = |step: &&Value| {
         let events = step["events"].as_array().expect("a list");
         events
             .iter()

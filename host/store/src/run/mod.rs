@@ -1,6 +1,7 @@
 //! Runs: what each request to an agent does, and how it ended.
 
 mod alive;
+mod events;
 mod filter;
 mod metrics;
 mod row;
@@ -14,6 +15,7 @@ use crate::{
 };
 
 pub use alive::SILENCE_MAX;
+pub use events::RunEvent;
 pub use filter::{RunFilter, RunOrder};
 pub use metrics::{RunMetrics, ToolUsed};
 pub use update::RunUpdate;

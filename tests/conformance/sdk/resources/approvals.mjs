@@ -37,9 +37,9 @@ check("approvals: they are switched on for an agent, and off", () =>
   withTool({ source_code: OPEN_DOOR }, (tool) =>
     withAgent({ tool_ids: [tool.id] }, async (agent) => {
       const rules = async () => (await letta.agents.retrieve(agent.id)).tool_rules.map((rule) => rule.type);
-      // This client sends its own name for the field of the body; the older query has the right one.
+      // This client sends the field under the name that it is given, and its types have a wrong one.
       for (const on of [true, false]) {
-        const params = { agent_id: agent.id, requires_approval: on, query_requires_approval: on };
+        const params = { agent_id: agent.id, requires_approval: on };
         await letta.agents.tools.updateApproval(tool.name, params);
         assert.deepEqual(await rules(), on ? ["requires_approval"] : []);
       }

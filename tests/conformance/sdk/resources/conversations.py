@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from .streams import Pieces, well_formed
+from .events import Pieces, well_formed
 from .testing import UNKNOWN, agent, check, equal, history, holds, kinds, letta, of_kind, only, post
 from .testing import refused, say, text_of, until
 

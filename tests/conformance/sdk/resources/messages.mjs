@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 
-import { all, call, check, COUNT_WORDS, history, kinds, letta, only, refused, say, textOf } from "./testing.mjs";
+import { all, call, check, COUNT_WORDS, history, kinds, letta, refused, say, textOf } from "./testing.mjs";
 import { withAgent, withTool } from "./testing.mjs";
 
 check("messages: a text is answered, with usage and a stop reason", () =>

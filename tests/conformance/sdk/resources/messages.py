@@ -182,3 +182,22 @@ def other_prompt() -> None:
         sent = str(letta.steps.trace.retrieve(step).request_json)
         holds("Be someone else." in sent, "the prompt that was sent")
         equal(prompt(made.id), before, "the prompt that is stored")
+
+
+# A picture of one white dot.
+DOT = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mP8/x8AAwMCAO+ip1sAAAAASUVORK5CYII="
+)
+
+
+@check("pictures are kept with their messages")
+def pictures() -> None:
+    with agent() as made:
+        source = {"type": "base64", "media_type": "image/png", "data": DOT}
+        content = [{"type": "text", "text": "say A dot."}, {"type": "image", "source": source}]
+        letta.agents.messages.create(made.id, messages=[{"role": "user", "content": content}])
+        text, picture = only(history(made.id), "user_message").content
+        equal((text.type, text.text), ("text", "say A dot."), "the text")
+        equal((picture.type, picture.source.type), ("image", "letta"), "the picture")
+        equal((picture.source.media_type, picture.source.data), ("image/png", DOT), "its data")
+        holds(picture.source.file_id.startswith("file-"), f"its id: {picture.source}")

@@ -42,10 +42,7 @@ def listed() -> None:
     with agent() as made:
         for word in ("One", "Two", "Three"):
             say(made.id, f"say {word}.")
-        try:
-            say(made.id, "fail authentication")
-        except Exception:
-            pass
+        refused(lambda: say(made.id, "fail authentication"), 401, "", "one that fails")
 
         def found(**query: object) -> list:
             return [run.id for run in letta.runs.list(agent_id=made.id, **query)]
@@ -138,6 +135,17 @@ def cancelled_between() -> None:
         calls = of_kind(history(made.id), "tool_call_message")
         results = of_kind(history(made.id), "tool_return_message")
         equal(len(calls), len(results), "each stored call has its result")
+
+
+@check("a step has the receipts of its tools' calls")
+def receipts() -> None:
+    with tools(count_words) as (counts,), agent(tool_ids=[counts.id]) as made:
+        answer = say(made.id, call("count_words", text="a b"))
+        called = answer.messages[0]
+        found = get(f"/v1/steps/{called.step_id}/receipts")
+        equal(len(found), 1, f"the receipts: {found}")
+        holds(called.tool_call.tool_call_id in str(found[0]), f"the call's id: {found[0]}")
+        equal(get(f"/v1/steps/{answer.messages[-1].step_id}/receipts"), [], "a step without calls")
 
 
 @check("nothing can be cancelled where nothing runs")

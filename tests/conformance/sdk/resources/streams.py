@@ -2,96 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from typing import Dict, List, Tuple
+import os
 
+from letta_client import AsyncLetta
+
+from .events import ENDS, Pieces, seen, stored, streamed, well_formed
 from .functions import count_words, open_door
-from .testing import agent, bare, call, check, equal, history, holds, kinds, letta, of_kind, say, tools
-from .testing import refused, until
-
-ENDS = ("ping", "stop_reason", "usage_statistics")
-
-
-def streamed(agent_id: str, text: str, **settings: object) -> list:
-    """All events of a stream."""
-    return list(letta.agents.messages.stream(agent_id, input=text, **settings))
-
-
-def well_formed(events: list) -> list:
-    """The messages of a stream, whose frame is checked."""
-    types = kinds(events)
-    equal(types[0], "ping", f"the first event of {types}")
-    holds(events[0].run_id.startswith("run-"), "the run's id in the ping")
-    equal(types[-2:], ["stop_reason", "usage_statistics"], f"the last events of {types}")
-    equal((types.count("stop_reason"), types.count("usage_statistics")), (1, 1), "each of them once")
-    messages = [event for event in events if event.message_type not in ENDS]
-    runs = {message.run_id for message in messages}
-    equal(runs, {events[0].run_id}, "the run of all messages")
-    holds(all(message.seq_id is None for message in messages), "no seq_id in the foreground")
-    return messages
-
-
-def content(message) -> object:
-    """What a message is about, in a form in which messages of lists and streams are compared."""
-    kind = message.message_type
-    if kind == "reasoning_message":
-        return message.reasoning
-    if kind == "assistant_message":
-        return message.content if isinstance(message.content, str) else message.content[0].text
-    if kind in ("tool_call_message", "approval_request_message"):
-        return [(call.tool_call_id, call.name, call.arguments) for call in message.tool_calls]
-    return [(each.tool_call_id, each.status, each.tool_return) for each in message.tool_returns]
-
-
-def seen(messages: list) -> List[Tuple[object, ...]]:
-    """What is equal in an answer, a stream and a list."""
-    return [(m.message_type, m.id, m.otid, m.step_id, m.run_id, content(m)) for m in messages]
-
-
-def stored(agent_id: str, run_id: str) -> List[Tuple[object, ...]]:
-    """What the list has of one run, without what the user said."""
-    mine = [message for message in history(agent_id) if message.run_id == run_id]
-    shown = ("user_message", "system_message", "approval_response_message")
-    return seen([message for message in mine if message.message_type not in shown])
-
-
-class Pieces:
-    """Messages put together from pieces, as clients do: by type, id and otid."""
-
-    def __init__(self) -> None:
-        self.parts: Dict[Tuple[str, str, str], dict] = {}
-
-    def add(self, message) -> None:
-        kind = message.message_type
-        part = self.parts.setdefault((kind, message.id, message.otid), {"last": message, "text": ""})
-        if kind == "reasoning_message":
-            part["text"] += message.reasoning
-        elif kind == "assistant_message":
-            part["text"] += content(message)
-        elif kind in ("tool_call_message", "approval_request_message"):
-            self.add_call(part.setdefault("calls", {}), message)
-        else:
-            part["text"] = content(message)
-
-    def add_call(self, calls: dict, message) -> None:
-        delta = message.tool_call
-        holds(not isinstance(message.tool_calls, list), "tool_calls is a delta, no list")
-        same = (message.tool_calls.tool_call_id, message.tool_calls.name, message.tool_calls.arguments)
-        equal(same, (delta.tool_call_id, delta.name, delta.arguments), "tool_call and tool_calls")
-        holds(delta.tool_call_id, "each piece has its call's id")
-        if delta.tool_call_id not in calls:
-            holds(delta.name, "the first piece of a call has its name")
-            calls[delta.tool_call_id] = [delta.name, ""]
-        calls[delta.tool_call_id][1] += delta.arguments or ""
-
-    def seen(self) -> List[Tuple[object, ...]]:
-        found = []
-        for (kind, id, otid), part in self.parts.items():
-            calls = [(id, name, arguments) for id, (name, arguments) in part.get("calls", {}).items()]
-            last = part["last"]
-            found.append((kind, id, otid, last.step_id, last.run_id, calls or part["text"]))
-        return found
-
+from .testing import agent, bare, call, check, equal, holds, kinds, letta, of_kind, refused, say, tools
+from .testing import until
 
 TURN = "think I shall count.\nsay Counting.\ncall count_words with {\"text\": \"a b c\"}\nthen\nsay Three."
 SHAPE = [
@@ -157,6 +77,30 @@ def approval_by_token() -> None:
             equal(pieces.seen()[-1:], request, "the request in the list")
             id, otid = request[0][1:3]
             equal(id, otid, "the request's otid is its id")
+
+
+@check("calls that wait and calls that don't are told apart by ids of their own")
+def mixed() -> None:
+    text = call("count_words", text="a b") + "\n" + call("open_door", door="front")
+    with tools(open_door, default_requires_approval=True) as (opens,), tools(count_words) as (counts,):
+        ids = [opens.id, counts.id]
+        for tokens in (False, True):
+            with agent(tool_ids=ids, parallel_tool_calls=True) as made:
+                events = streamed(made.id, "say Both.\n" + text, stream_tokens=tokens)
+                messages = well_formed(events)
+                found = seen(messages) if not tokens else assembled(messages)
+                expected = ["assistant_message", "tool_call_message", "approval_request_message"]
+                equal([each[0] for each in found], expected, "the messages")
+                equal([each[-1][0][1] for each in found[1:]], ["count_words", "open_door"], "the calls")
+                equal(found, stored(made.id, events[0].run_id), "what is listed")
+
+
+def assembled(messages: list) -> list:
+    """Messages put together from pieces."""
+    pieces = Pieces()
+    for message in messages:
+        pieces.add(message)
+    return pieces.seen()
 
 
 @check("pings can be left out")
@@ -226,3 +170,42 @@ def later() -> None:
 def ended(run_id: str):
     run = letta.runs.retrieve(run_id)
     return run if run.status in ("completed", "failed", "cancelled") else None
+
+
+@check("the asynchronous client streams and lists as well")
+def without_waiting() -> None:
+    async def talk(agent_id: str) -> None:
+        url = os.environ["BULKHEAD_URL"]
+        async with AsyncLetta(base_url=url, api_key="unused", max_retries=0) as client:
+            stream = await client.agents.messages.stream(agent_id, input="say Hi.", stream_tokens=True)
+            pieces = Pieces()
+            for message in well_formed([event async for event in stream]):
+                pieces.add(message)
+            equal([each[-1] for each in pieces.seen()], ["Hi."], "the stream")
+            listed = [each async for each in client.agents.messages.list(agent_id, order="asc", limit=1)]
+            equal(kinds(listed), ["system_message", "user_message", "assistant_message"], "the list")
+
+    with agent() as made:
+        asyncio.run(talk(made.id))
+
+
+@check("clients of OpenAI's chat completions talk with an agent as with a model")
+def chat_completions() -> None:
+    with agent() as made:
+        messages = [{"role": "user", "content": "say Hello there."}]
+        body = {"model": made.id, "messages": messages, "stream": True}
+        status, headers, text = bare("/v1/chat/completions", body)
+        equal(status, 200, f"the status: {text}")
+        events = text.split("\n\n")
+        equal(events[-2:], ["data: [DONE]", ""], "the end")
+        chunks = [json.loads(event[len("data: ") :]) for event in events[:-2]]
+        deltas = [chunk["choices"][0]["delta"] for chunk in chunks]
+        equal("".join(delta.get("content") or "" for delta in deltas), "Hello there.", "the text")
+        equal([delta.get("role") for delta in deltas if "role" in delta], ["assistant"], "the role, once")
+        equal(chunks[-1]["choices"][0]["finish_reason"], "stop", "the reason")
+        ids = {chunk["id"] for chunk in chunks}
+        run = letta.runs.retrieve(ids.pop()[len("chatcmpl-") :])
+        equal(run.metadata["run_type"], "openai_chat_completions", "its run")
+        status, _, text = bare("/v1/chat/completions", {**body, "model": "gpt-4"})
+        words = "For this endpoint, the 'model' field should contain an agent ID"
+        holds(status == 400 and words in text, f"a model that is no agent: {text}")

@@ -18,8 +18,6 @@ from checks import client, equal, holds
 from letta_client import APIStatusError
 from letta_client.types import AgentState, Tool
 
-__all__ = ["letta", "check", "equal", "holds", "refused", "MODEL"]
-
 letta = client()
 
 MODEL = "bulkhead/scripted"

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 
-import { check, kinds, letta, refused, say, textOf, withAgent, withTool } from "./testing.mjs";
+import { check, kinds, refused, say, textOf, withAgent, withTool } from "./testing.mjs";
 import { assembled, seen, stored, streamed, wellFormed } from "./streams.mjs";
 
 const LOOK_UP = `

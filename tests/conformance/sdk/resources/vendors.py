@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from .events import ENDS, Pieces, seen, stored, streamed, well_formed
 from .failures import failing
-from .streams import ENDS, Pieces, content, stored, streamed, well_formed
 from .testing import agent, check, equal, holds, kinds, letta, refused, say, text_of, tools
 
 # What each model thinks before it calls; nothing, where its vendor tells nothing of it.
@@ -36,15 +36,12 @@ def look_up(place: str) -> str:
 
 def whole(agent_id: str):
     answer = say(agent_id, ASK)
-    seen = [(m.message_type, m.id, m.otid, m.step_id, m.run_id, content(m)) for m in answer.messages]
-    return seen, answer.usage, answer.stop_reason.stop_reason
+    return seen(answer.messages), answer.usage, answer.stop_reason.stop_reason
 
 
 def by_step(agent_id: str):
     events = streamed(agent_id, ASK)
-    messages = well_formed(events)
-    seen = [(m.message_type, m.id, m.otid, m.step_id, m.run_id, content(m)) for m in messages]
-    return seen, events[-1], events[-2].stop_reason
+    return seen(well_formed(events)), events[-1], events[-2].stop_reason
 
 
 def by_token(agent_id: str):
@@ -62,26 +59,26 @@ def talk(model: str, thought, ask) -> None:
     with tools(look_up) as (looks,):
         settings = {"memory_blocks": BLOCKS, "parallel_tool_calls": True}
         with agent(model=model, tool_ids=[looks.id], **settings) as made:
-            seen, usage, stop = ask(made.id)
+            messages, usage, stop = ask(made.id)
             thoughts = [thought] if thought else []
             expected = [("reasoning_message", each) for each in thoughts]
             expected += [("assistant_message", "Looking."), "tool_call_message", "tool_return_message"]
             expected += [("reasoning_message", "Now I know.") for _ in thoughts]
             expected += [("assistant_message", "Paris: sun; Rome: rain.")]
             shape = [each if isinstance(each, str) else each[0] for each in expected]
-            equal([each[0] for each in seen], shape, "the messages")
-            for found, wanted in zip(seen, expected):
+            equal([each[0] for each in messages], shape, "the messages")
+            for found, wanted in zip(messages, expected):
                 if isinstance(wanted, tuple):
                     equal(found[-1], wanted[1], f"the text of {found[0]}")
-            calls = next(each[-1] for each in seen if each[0] == "tool_call_message")
+            calls = next(each[-1] for each in messages if each[0] == "tool_call_message")
             found = [(name, arguments.replace(" ", "")) for _, name, arguments in calls]
             wanted = [("look_up", '{"place":"Paris"}'), ("look_up", '{"place":"Rome"}')]
             equal(found, wanted, "the calls")
-            results = next(each[-1] for each in seen if each[0] == "tool_return_message")
+            results = next(each[-1] for each in messages if each[0] == "tool_return_message")
             ids = [id for id, _, _ in calls]
             wanted = [(ids[0], "success", "sun"), (ids[1], "success", "rain")]
             equal(results, wanted, "the results")
-            equal(seen, stored(made.id, seen[0][4]), "what is listed")
+            equal(messages, stored(made.id, messages[0][4]), "what is listed")
             equal(stop, "end_turn", "the stop reason")
             prompt, completion, cached, written, reasoned = USAGE[model]
             found = (usage.step_count, usage.prompt_tokens, usage.completion_tokens)
@@ -129,3 +126,23 @@ def listed() -> None:
     for model in MODELS:
         holds(model in found, f"{model} in {list(found)}")
         holds(found[model].max_context_window > 8_000, f"the window of {model}")
+
+
+@check("a talk goes on with a model of another vendor")
+def moved() -> None:
+    # Of Google's, one that wants proof even of calls that it did not make.
+    models = [*list(MODELS)[:-1], "google_ai/gemini-3-pro-preview"]
+    with tools(look_up) as (looks,):
+        for first, second in zip(models, models[1:] + models[:1]):
+            settings = {"tool_ids": [looks.id], "parallel_tool_calls": True}
+            with agent(model=first, **settings) as made:
+                say(made.id, ASK)
+                equal(letta.agents.update(made.id, model=second).model, second, "the model")
+                answer = say(made.id, "Many thanks.")
+                equal(text_of(answer.messages[-1]), "You are welcome.", f"{first}, then {second}")
+                step = letta.steps.retrieve(answer.messages[-1].step_id)
+                equal(step.model_handle, second, "its step")
+                answer = say(made.id, ASK, override_model=first)
+                # What a model does by default holds for the request: one call at a time.
+                equal(text_of(answer.messages[-1]), "Paris: sun.", "one request with another")
+                equal(letta.agents.retrieve(made.id).model, second, "the model stays")

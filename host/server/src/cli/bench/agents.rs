@@ -6,7 +6,7 @@ use std::{
     path::Path,
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        atomic::{AtomicUsize, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -14,6 +14,7 @@ use std::{
 use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::{sync::Barrier, task::JoinSet};
+use tokio_util::sync::CancellationToken;
 
 use super::{
     Effort,
@@ -196,7 +197,8 @@ async fn first_tokens(
 }
 
 /// A hundred conversations at once: which part of the ideal they reach, and the most memory that
-/// the process `watch` had meanwhile, in kilobytes.
+/// the process `watch` had meanwhile, in kilobytes. They begin one after the other within the time
+/// of one answer: a hundred people do not write in the same millisecond.
 async fn conversations(
     address: SocketAddr,
     agents: Vec<String>,
@@ -205,42 +207,48 @@ async fn conversations(
 ) -> Result<(f64, Option<u64>), CliError> {
     let body = json!({"input": format!("wait {}ms\nsay Done.", MODEL.as_millis())});
     let body = body.to_string();
-    let barrier = Arc::new(Barrier::new(agents.len() + 1));
+    let gap = MODEL.div_f64(agents.len() as f64);
+    let barrier = Arc::new(Barrier::new(agents.len()));
     let mut talks = JoinSet::new();
-    for agent in agents {
+    for (number, agent) in (0_u32..).zip(agents) {
         let request = wire::post(&format!("/v1/agents/{agent}/messages"), &body);
         let barrier = Arc::clone(&barrier);
         talks.spawn(async move {
             let mut connection = Connection::open(address).await.map_err(failed)?;
             barrier.wait().await;
+            tokio::time::sleep(gap * number).await;
+            let start = Instant::now();
             for _ in 0..turns {
                 check(connection.exchange(&request).await.map_err(failed)?)?;
             }
-            Ok::<_, CliError>(())
+            Ok::<_, CliError>(start.elapsed())
         });
     }
-    let over = Arc::new(AtomicBool::new(false));
-    let watching = tokio::spawn(most_memory(watch, Arc::clone(&over)));
-    barrier.wait().await;
-    let start = Instant::now();
+    let over = CancellationToken::new();
+    let watching = tokio::spawn(most_memory(watch, over.clone()));
+    // However this ends, nobody watches any longer.
+    let over = over.drop_guard();
+    let mut reached = Vec::new();
     while let Some(talk) = talks.join_next().await {
-        talk.map_err(failed)??;
+        let took = talk.map_err(failed)??;
+        reached.push(MODEL.as_secs_f64() * turns as f64 / took.as_secs_f64());
     }
-    let took = start.elapsed();
-    over.store(true, Ordering::Relaxed);
-    let ideal = MODEL.as_secs_f64() * turns as f64;
+    drop(over);
     let resident = watching.await.map_err(failed)?;
-    Ok((hundredths(ideal / took.as_secs_f64()), resident))
+    let mean = reached.iter().sum::<f64>() / reached.len().max(1) as f64;
+    Ok((hundredths(mean), resident))
 }
 
-async fn most_memory(process: Option<u32>, over: Arc<AtomicBool>) -> Option<u64> {
+async fn most_memory(process: Option<u32>, over: CancellationToken) -> Option<u64> {
     let process = process?;
     let mut most = None;
-    while !over.load(Ordering::Relaxed) {
+    loop {
         most = most.max(rss::of(process));
-        tokio::time::sleep(LOOK).await;
+        let wait = over.run_until_cancelled(tokio::time::sleep(LOOK));
+        if wait.await.is_none() {
+            return most;
+        }
     }
-    most
 }
 
 /// So many requests to each agent that its conversation grows, one agent after the other.

@@ -200,9 +200,8 @@ fn script(tools: &[AgentTool]) -> Value {
         .iter()
         .map(|tool| format!("call {} with {}", tool.name, tool.arguments))
         .collect();
-    let count = calls.len();
     let first = format!(
-        "think {count} questions and a tool for each; none needs another's answer, so all at once.\n\
+        "think There is a tool for each question, and none needs another's answer: all at once.\n\
          say I will look that up.\n{PAUSE}\n{}\nthen\n{PAUSE}",
         calls.join("\n")
     );

@@ -82,7 +82,7 @@ impl Transcript {
             "reasoning_message" => {
                 let piece = text(event, "reasoning");
                 self.turn.thought.push_str(piece);
-                self.tell(Voice::Thought, "agent", Some(Paint::Dim), piece);
+                self.tell(Voice::Thought, "  thinks", Some(Paint::Dim), piece);
             }
             "assistant_message" => {
                 let piece = text(event, "content");

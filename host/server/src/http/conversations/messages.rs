@@ -5,7 +5,6 @@ use axum::{
     response::Response,
 };
 use bulkhead_agent::ThreadKey;
-use bulkhead_store::ThreadFilter;
 use http::StatusCode;
 use serde_json::json;
 

@@ -129,12 +129,18 @@ impl SendBody {
     /// Refuses options of streams for an answer that is none.
     pub(crate) fn check_unstreamed(&self) -> Result<(), Refusal> {
         let reasons = [
-            (self.stream_tokens, "stream_tokens can only be true when streaming=true"),
+            (
+                self.stream_tokens,
+                "stream_tokens can only be true when streaming=true",
+            ),
             (
                 !self.include_pings,
                 "include_pings can only be set to false when streaming=true",
             ),
-            (self.background, "background can only be true when streaming=true"),
+            (
+                self.background,
+                "background can only be true when streaming=true",
+            ),
         ];
         let reasons = reasons.iter().filter(|(wrong, _)| *wrong);
         let reasons: Vec<_> = reasons.map(|(_, reason)| *reason).collect();
@@ -201,7 +207,11 @@ fn complete(fields: &mut Map<String, Value>) {
         fields.entry("override_system").or_insert(system);
     }
     let messages = fields.get_mut("messages").and_then(Value::as_array_mut);
-    for message in messages.into_iter().flatten().filter_map(Value::as_object_mut) {
+    for message in messages
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_object_mut)
+    {
         if message.get("type").is_none_or(Value::is_null) {
             let decides = ["approve", "approval_request_id"];
             let kind = match decides.iter().any(|field| message.contains_key(*field)) {
@@ -212,7 +222,11 @@ fn complete(fields: &mut Map<String, Value>) {
         }
         for key in ["approvals", "tool_returns"] {
             let decisions = message.get_mut(key).and_then(Value::as_array_mut);
-            for decision in decisions.into_iter().flatten().filter_map(Value::as_object_mut) {
+            for decision in decisions
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_object_mut)
+            {
                 if !decision.contains_key("type") {
                     let kind = match decision.contains_key("tool_return") {
                         true => "tool",
@@ -227,7 +241,10 @@ fn complete(fields: &mut Map<String, Value>) {
 
 /// Refuses a body with two sources of messages, or none.
 fn check_sources(fields: &Map<String, Value>) -> Result<(), Refusal> {
-    let message = match (fields.contains_key("input"), fields.contains_key("messages")) {
+    let message = match (
+        fields.contains_key("input"),
+        fields.contains_key("messages"),
+    ) {
         (true, true) => {
             "Value error, Cannot specify both 'input' and 'messages'. Use one or the other."
         }

@@ -98,19 +98,46 @@ mod tests {
     #[test]
     fn a_call_that_runs_carries_only_what_is_new() {
         let (id, name) = ("1".to_owned(), "roll".to_owned());
-        let first = shown(1, Piece::Call { id: id.clone(), name, waits: false });
-        assert_eq!(first["tool_call"], json!({ "name": "roll", "tool_call_id": "1" }));
+        let first = shown(
+            1,
+            Piece::Call {
+                id: id.clone(),
+                name,
+                waits: false,
+            },
+        );
+        assert_eq!(
+            first["tool_call"],
+            json!({ "name": "roll", "tool_call_id": "1" })
+        );
         assert_eq!(first["tool_call"], first["tool_calls"]);
         assert_eq!(first["otid"], "00000000-0000-0000-0000-000000000001");
-        let next = shown(1, Piece::Arguments { id, json: "{".to_owned(), waits: false });
-        assert_eq!(next["tool_call"], json!({ "arguments": "{", "tool_call_id": "1" }));
+        let next = shown(
+            1,
+            Piece::Arguments {
+                id,
+                json: "{".to_owned(),
+                waits: false,
+            },
+        );
+        assert_eq!(
+            next["tool_call"],
+            json!({ "arguments": "{", "tool_call_id": "1" })
+        );
         assert_eq!(next["id"], first["id"]);
     }
 
     #[test]
     fn a_call_that_waits_has_the_id_of_its_request() {
         let (id, name) = ("1".to_owned(), "roll".to_owned());
-        let first = shown(1, Piece::Call { id, name, waits: true });
+        let first = shown(
+            1,
+            Piece::Call {
+                id,
+                name,
+                waits: true,
+            },
+        );
         assert_eq!(first["id"], "message-00000000-0000-0000-0000-000000000072");
         assert_eq!(first["otid"], first["id"]);
         assert_eq!(first["tool_call"]["arguments"], Value::Null);

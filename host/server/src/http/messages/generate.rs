@@ -66,7 +66,9 @@ pub(crate) async fn generate(
         tool_choice: ToolChoice::Auto,
         parallel_tool_calls: false,
         user: Some(DEFAULT_USER.to_owned()),
-        script: agent.metadata.and_then(|metadata| metadata.get("script").cloned()),
+        script: agent
+            .metadata
+            .and_then(|metadata| metadata.get("script").cloned()),
         config,
     };
     let reply = models.chat(&request, None).await;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bulkhead_domain::ImageSource;
-use bulkhead_egress::{Access, Request};
+use bulkhead_egress::{Access, EgressError, Request};
 use bulkhead_policy::{HostPattern, HttpRule};
 use uuid::Uuid;
 
@@ -63,7 +63,9 @@ impl<'a> Images<'a> {
                 }
             }
             ImageSource::Letta {
-                data: None, file_id, ..
+                data: None,
+                file_id,
+                ..
             } => {
                 return Err(Refusal::bad_request(format!(
                     "INVALID_ARGUMENT: the image {file_id} needs its data"
@@ -114,7 +116,11 @@ impl<'a> Images<'a> {
             ..Request::default()
         };
         let response = session.fetch(request).await;
-        let response = response.map_err(|error| failed(&error.to_string()))?;
+        let response = response.map_err(|error| match error {
+            // What it says of grants is for tools.
+            EgressError::Denied { .. } => failed("it leads to an address that is not public"),
+            error => failed(&error.to_string()),
+        })?;
         if !(200..300).contains(&response.status) {
             return Err(failed(&format!("the server answered {}", response.status)));
         }
@@ -122,7 +128,9 @@ impl<'a> Images<'a> {
             .headers
             .iter()
             .find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
-        let said = header.and_then(|(_, value)| value.split(';').next()).map(str::trim);
+        let said = header
+            .and_then(|(_, value)| value.split(';').next())
+            .map(str::trim);
         let media_type = said
             .filter(|media_type| media_type.starts_with("image/"))
             .or_else(|| sniffed(&response.body))
@@ -146,7 +154,21 @@ fn sniffed(bytes: &[u8]) -> Option<&'static str> {
         [0x89, b'P', b'N', b'G', ..] => Some("image/png"),
         [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
         [b'G', b'I', b'F', b'8', ..] => Some("image/gif"),
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
+        [
+            b'R',
+            b'I',
+            b'F',
+            b'F',
+            _,
+            _,
+            _,
+            _,
+            b'W',
+            b'E',
+            b'B',
+            b'P',
+            ..,
+        ] => Some("image/webp"),
         _ => None,
     }
 }

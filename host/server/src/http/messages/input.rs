@@ -1,8 +1,6 @@
 //! What a request brings, made from its body: messages, decisions, images.
 
-use bulkhead_agent::{
-    ClientSkill, Decision, Incoming, Input, RunRequest, RunType,
-};
+use bulkhead_agent::{ClientSkill, Decision, Incoming, Input, RunRequest, RunType};
 use bulkhead_domain::{
     Approval, LlmConfig, Message, Part, Role,
     id::{AgentId, ConversationId},
@@ -111,11 +109,7 @@ async fn model(
 }
 
 /// What a body brings.
-pub(crate) async fn input(
-    app: &App,
-    body: &SendBody,
-    agent_id: AgentId,
-) -> Result<Input, Refusal> {
+pub(crate) async fn input(app: &App, body: &SendBody, agent_id: AgentId) -> Result<Input, Refusal> {
     let mut input = Input::default();
     let mut images = images::Images::of(app);
     if let Some(content) = &body.input {

@@ -6,15 +6,17 @@ use axum::{
     Json,
     extract::{Request, State},
 };
-use bulkhead_agent::{Begun, Listener, RunType};
+use bulkhead_agent::{Begun, RunType};
 use bulkhead_domain::{Run, RunStatus, Timestamp, id::RunId};
 use bulkhead_egress::{Access, Egress, Request as Outgoing};
 use bulkhead_policy::{Cidr, HostPattern, HttpRule};
 use serde_json::{Value, json};
 
 use super::{
+    background,
     body::{Route, SendBody},
     input,
+    stream::Streaming,
 };
 use crate::{
     app::App,
@@ -64,15 +66,18 @@ pub(crate) async fn send(
         ..begun.run().clone()
     };
     let tasks = app.tasks.clone();
-    tasks.spawn(run(app, begun));
+    let how = Streaming {
+        view: body.view(),
+        include_pings: true,
+        background: true,
+    };
+    tasks.spawn(run(app, begun, how));
     Ok(Json(created.into()))
 }
 
-async fn run(app: Arc<App>, begun: Begun) {
+async fn run(app: Arc<App>, begun: Begun, how: Streaming) {
     let (id, url) = (begun.id(), begun.run().callback_url.clone());
-    if let Err(failure) = app.engine.drive(begun, Listener::none()).await {
-        tracing::info!(run = %id, error = %failure.error, "a run failed");
-    }
+    background::record(&app, begun, how).await;
     if let Some(url) = url {
         report(&app, id, &url).await;
     }
@@ -103,7 +108,9 @@ async fn report(app: &App, id: RunId, url: &str) {
 async fn post(egress: &Egress, run: &Run, url: &str) -> Result<u16, String> {
     let body = body_of(run).to_string();
     let parsed = url::Url::parse(url).map_err(|error| error.to_string())?;
-    let private = PRIVATE.iter().filter_map(|range| range.parse::<Cidr>().ok());
+    let private = PRIVATE
+        .iter()
+        .filter_map(|range| range.parse::<Cidr>().ok());
     let rule = HttpRule {
         port: parsed.port(),
         private: private.collect(),

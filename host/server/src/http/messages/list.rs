@@ -28,7 +28,10 @@ pub(crate) const DEFAULT: &str = "default";
 /// How messages are shown.
 #[derive(utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
-#[allow(dead_code, reason = "it stands for parameters in the document of the API")]
+#[allow(
+    dead_code,
+    reason = "it stands for parameters in the document of the API"
+)]
 pub(crate) struct Showing {
     /// messages of this conversation; `default` for the agent's own thread, all where left out
     conversation_id: Option<String>,
@@ -144,10 +147,16 @@ pub(crate) async fn of_agent(
         limit: Some(page.limit),
         ..MessageFilter::default()
     };
-    app.store.messages(&filter).await.map_err(|error| match error {
-        StoreError::NotFound { what: "message", id } => unknown(&id),
-        error => missing::stored(error),
-    })
+    app.store
+        .messages(&filter)
+        .await
+        .map_err(|error| match error {
+            StoreError::NotFound {
+                what: "message",
+                id,
+            } => unknown(&id),
+            error => missing::stored(error),
+        })
 }
 
 /// A message by which a page begins or ends.

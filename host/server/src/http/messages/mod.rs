@@ -6,6 +6,7 @@
 //! - [`control`]: runs are cancelled, contexts made shorter. [`generate`]: a question by itself.
 
 mod answer;
+pub(crate) mod background;
 pub(crate) mod body;
 pub(crate) mod control;
 mod delta;

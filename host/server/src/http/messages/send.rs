@@ -9,7 +9,7 @@ use bulkhead_agent::{Listener, Listening, RunType, ThreadKey};
 use serde_json::Value;
 
 use super::{
-    answer,
+    answer, background,
     body::{Route, SendBody},
     input,
     stream::{self, Streaming},
@@ -122,5 +122,8 @@ pub(crate) async fn streamed(
         include_pings: body.include_pings,
         background: body.background,
     };
+    if how.background {
+        return Ok(background::respond(app, begun, how));
+    }
     Ok(stream::respond(&app.engine, begun, how))
 }

@@ -4,12 +4,9 @@
 //! the run stopped, what it cost, `[DONE]`. A run that failed says so in an event named `error`; one
 //! that was cancelled just ends.
 
-use std::{convert::Infallible, time::Duration};
+use std::{collections::VecDeque, convert::Infallible, time::Duration};
 
-use axum::{
-    body::Body,
-    response::Response,
-};
+use axum::{body::Body, response::Response};
 use bulkhead_agent::{Begun, Engine, Event, Failure, Listener, Outcome, Shown};
 use bulkhead_domain::{StopReason, Timestamp, id::RunId};
 use bytes::Bytes;
@@ -40,29 +37,19 @@ pub(crate) struct Streaming {
 
 /// Drives a run and answers with its events.
 pub(crate) fn respond(engine: &Engine, begun: Begun, how: Streaming) -> Response {
-    let run_id = begun.id();
-    let (listener, events) = Listener::channel();
-    let leaving = Leaving {
-        engine: engine.clone(),
-        run_id,
-        ends: !how.background,
-    };
-    let engine = engine.clone();
-    let driven = tokio::spawn(async move { engine.drive(begun, listener).await });
-    let writer = Writer {
-        how,
-        run_id,
-        events,
-        driven: Some(driven),
-        stage: Stage::Begin,
-        sequence: 0,
-        _leaving: leaving,
-    };
+    let writer = Writer::begin(engine, begun, how);
     let pieces = stream::unfold(writer, |mut writer| async move {
         let piece = writer.next().await?;
-        Some((Ok::<_, Infallible>(piece), writer))
+        Some((Ok::<_, Infallible>(Bytes::from(piece.text)), writer))
     });
     sse(Body::from_stream(pieces))
+}
+
+/// One event, or several that belong together, as they are sent.
+pub(crate) struct Written {
+    pub(crate) text: String,
+    /// Whether nothing follows.
+    pub(crate) is_last: bool,
 }
 
 /// An answer of events.
@@ -73,10 +60,7 @@ pub(crate) fn sse(body: Body) -> Response {
         header::CONTENT_TYPE,
         HeaderValue::from_static("text/event-stream; charset=utf-8"),
     );
-    headers.insert(
-        header::CACHE_CONTROL,
-        HeaderValue::from_static("no-cache"),
-    );
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     // Proxies of one kind hold events back unless they are told not to.
     headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
     response
@@ -104,7 +88,8 @@ enum Stage {
     End,
 }
 
-struct Writer {
+/// Writes the events of a run that goes on.
+pub(crate) struct Writer {
     how: Streaming,
     run_id: RunId,
     events: mpsc::Receiver<Event>,
@@ -112,40 +97,76 @@ struct Writer {
     stage: Stage,
     /// The number of the last event, in the background.
     sequence: u64,
+    /// Events that were written and not taken yet.
+    ready: VecDeque<String>,
     _leaving: Leaving,
 }
 
 impl Writer {
-    /// The next piece of the body; none at its end.
-    async fn next(&mut self) -> Option<Bytes> {
+    /// Drives a run, and writes what it tells.
+    pub(crate) fn begin(engine: &Engine, begun: Begun, how: Streaming) -> Self {
+        let run_id = begun.id();
+        let (listener, events) = Listener::channel();
+        let leaving = Leaving {
+            engine: engine.clone(),
+            run_id,
+            ends: !how.background,
+        };
+        let engine = engine.clone();
+        let driven = tokio::spawn(async move { engine.drive(begun, listener).await });
+        Self {
+            how,
+            run_id,
+            events,
+            driven: Some(driven),
+            stage: Stage::Begin,
+            sequence: 0,
+            ready: VecDeque::new(),
+            _leaving: leaving,
+        }
+    }
+
+    /// The next event; none after the last.
+    pub(crate) async fn next(&mut self) -> Option<Written> {
+        let going_on = |text| {
+            Some(Written {
+                text,
+                is_last: false,
+            })
+        };
         loop {
+            if let Some(text) = self.ready.pop_front() {
+                return going_on(text);
+            }
             match self.stage {
                 Stage::Begin => {
                     self.stage = Stage::Events { silent: 0 };
                     if self.how.include_pings {
                         self.sequence += 1;
-                        return Some(self.ping());
+                        return going_on(self.ping());
                     }
                 }
                 Stage::Events { silent } => {
                     match tokio::time::timeout(PING, self.events.recv()).await {
-                        Err(_) if silent >= PINGS_MAX => return None,
+                        Err(_) if silent >= PINGS_MAX && !self.how.background => return None,
                         Err(_) => {
                             self.stage = Stage::Events { silent: silent + 1 };
-                            if self.how.include_pings {
-                                return Some(self.ping());
+                            // One that comes back is given pings of its own.
+                            if self.how.include_pings && !self.how.background {
+                                return going_on(self.ping());
                             }
                         }
                         Ok(None) => {
+                            let text = self.end().await;
                             self.stage = Stage::End;
-                            return Some(self.end().await);
+                            return Some(Written {
+                                text,
+                                is_last: true,
+                            });
                         }
                         Ok(Some(event)) => {
                             self.stage = Stage::Events { silent: 0 };
-                            let written = self.written(&event);
-                            if !written.is_empty() {
-                                return Some(written.into());
-                            }
+                            self.write(&event);
                         }
                     }
                 }
@@ -154,47 +175,32 @@ impl Writer {
         }
     }
 
-    fn ping(&self) -> Bytes {
-        let mut text = String::new();
-        let sequence = self.how.background.then_some(self.sequence);
-        data(
-            &mut text,
-            &json!({
-                "id": format!("ping-{}", Uuid::new_v4()),
-                "date": date(Timestamp::now()),
-                "name": null,
-                "message_type": "ping",
-                "otid": null,
-                "sender_id": null,
-                "step_id": null,
-                "is_err": null,
-                "seq_id": sequence,
-                "run_id": self.run_id,
-            }),
-        );
-        text.into()
+    fn ping(&self) -> String {
+        ping(self.run_id, self.how.background.then_some(self.sequence))
     }
 
-    /// What is written of an event.
-    fn written(&mut self, event: &Event) -> String {
-        let mut text = String::new();
+    /// Writes an event.
+    fn write(&mut self, event: &Event) {
         for mut message in shown(&self.how.view, event) {
             if self.how.background {
                 self.sequence += 1;
                 message["seq_id"] = self.sequence.into();
             }
+            let mut text = String::new();
             data(&mut text, &message);
+            self.ready.push_back(text);
         }
-        text
     }
 
     /// How the stream ends.
-    async fn end(&mut self) -> Bytes {
+    async fn end(&mut self) -> String {
         let mut text = String::new();
-        let driven = match self.driven.take() {
+        // Awaited where it is: whoever waits for this for a while only loses nothing.
+        let driven = match &mut self.driven {
             Some(driven) => driven.await,
-            None => return Bytes::new(),
+            None => return text,
         };
+        self.driven = None;
         match driven {
             Ok(Ok(outcome)) => {
                 data(&mut text, &stop_reason(outcome.stop_reason));
@@ -206,8 +212,29 @@ impl Writer {
             Ok(Err(failure)) => failed(&mut text, &failure),
             Err(error) => tracing::error!(%error, run = %self.run_id, "a stream broke off"),
         }
-        text.into()
+        text
     }
+}
+
+/// A sign of life that names the run.
+pub(crate) fn ping(run_id: RunId, sequence: Option<u64>) -> String {
+    let mut text = String::new();
+    data(
+        &mut text,
+        &json!({
+            "id": format!("ping-{}", Uuid::new_v4()),
+            "date": date(Timestamp::now()),
+            "name": null,
+            "message_type": "ping",
+            "otid": null,
+            "sender_id": null,
+            "step_id": null,
+            "is_err": null,
+            "seq_id": sequence,
+            "run_id": run_id,
+        }),
+    );
+    text
 }
 
 /// The end of a stream.

@@ -82,7 +82,11 @@ impl View {
             }
             Role::Approval => vec![approval_response(message)],
         };
-        shown.retain(|part| part["message_type"].as_str().is_some_and(|kind| self.shows(kind)));
+        shown.retain(|part| {
+            part["message_type"]
+                .as_str()
+                .is_some_and(|kind| self.shows(kind))
+        });
         shown
     }
 
@@ -170,7 +174,10 @@ impl View {
         };
         let returns: Vec<&ToolReturn> = message.tool_returns.iter().filter(is_shown).collect();
         let first = returns.first()?;
-        let all: Vec<Value> = returns.iter().map(|returned| shown_return(returned)).collect();
+        let all: Vec<Value> = returns
+            .iter()
+            .map(|returned| shown_return(returned))
+            .collect();
         let fields = json!({
             "tool_return": first.text,
             "status": first.status,
@@ -223,7 +230,12 @@ fn user(message: &Message) -> Value {
         parts => parts.iter().map(shown_part).collect(),
     };
     let otid = message.otid.clone().unwrap_or_else(|| otid(message.id, 0));
-    part(message, "user_message", Some(otid), json!({ "content": content }))
+    part(
+        message,
+        "user_message",
+        Some(otid),
+        json!({ "content": content }),
+    )
 }
 
 /// What is left of messages that were taken out of the context.
@@ -234,7 +246,12 @@ fn summary(message: &Message) -> Value {
         "summary": packed["message"].as_str().unwrap_or(&text),
         "compaction_stats": packed["compaction_stats"],
     });
-    part(message, "summary_message", Some(otid(message.id, 0)), fields)
+    part(
+        message,
+        "summary_message",
+        Some(otid(message.id, 0)),
+        fields,
+    )
 }
 
 enum Thought {
@@ -249,7 +266,12 @@ fn reasoning(message: &Message, thought: &Part) -> Option<Thought> {
         let fields = json!({
             "source": source(native), "reasoning": text, "signature": signature,
         });
-        Some(Thought::Open(part(message, "reasoning_message", None, fields)))
+        Some(Thought::Open(part(
+            message,
+            "reasoning_message",
+            None,
+            fields,
+        )))
     };
     let hidden = |state: &str, data: Option<&str>| {
         let fields = json!({ "state": state, "hidden_reasoning": data });
@@ -298,7 +320,12 @@ fn text(message: &Message) -> Option<Value> {
         [Part::Text { text, .. }] => json!(text),
         parts => parts.iter().map(|part| shown_part(part)).collect(),
     };
-    Some(part(message, "assistant_message", None, json!({ "content": content })))
+    Some(part(
+        message,
+        "assistant_message",
+        None,
+        json!({ "content": content }),
+    ))
 }
 
 /// What a call by which older types speak says.
@@ -406,7 +433,10 @@ mod tests {
             .map(|part| {
                 let otid = part["otid"].as_str().unwrap_or_default();
                 let end = otid.len().saturating_sub(4);
-                (part["message_type"].as_str().unwrap_or_default(), &otid[end..])
+                (
+                    part["message_type"].as_str().unwrap_or_default(),
+                    &otid[end..],
+                )
             })
             .collect()
     }
@@ -490,7 +520,10 @@ mod tests {
         }];
         let shown = View::default().one(&response);
         assert_eq!(shown[0]["approval_request_id"], "1");
-        assert_eq!((&shown[0]["otid"], &shown[0]["step_id"]), (&Value::Null, &Value::Null));
+        assert_eq!(
+            (&shown[0]["otid"], &shown[0]["step_id"]),
+            (&Value::Null, &Value::Null)
+        );
     }
 
     #[test]

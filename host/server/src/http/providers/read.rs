@@ -67,8 +67,14 @@ pub(crate) async fn list(
         provider_type: which.provider_type,
         paging: page.into(),
     };
-    let providers = app.store.providers(&filter).await.map_err(missing::stored)?;
-    Ok(Json(providers.into_iter().map(ProviderView::from).collect()))
+    let providers = app
+        .store
+        .providers(&filter)
+        .await
+        .map_err(missing::stored)?;
+    Ok(Json(
+        providers.into_iter().map(ProviderView::from).collect(),
+    ))
 }
 
 /// One provider.
@@ -84,7 +90,10 @@ pub(crate) async fn get(
     State(app): State<AppState>,
     Path(provider_id): Path<String>,
 ) -> Result<Json<ProviderView>, Refusal> {
-    find(&app, &provider_id).await.map(ProviderView::from).map(Json)
+    find(&app, &provider_id)
+        .await
+        .map(ProviderView::from)
+        .map(Json)
 }
 
 /// The provider with this id of the path.

@@ -65,7 +65,11 @@ pub(crate) async fn create(
             api_version: body.api_version,
             keys,
         };
-        let saved = app.store.create_provider(new).await.map_err(missing::stored)?;
+        let saved = app
+            .store
+            .create_provider(new)
+            .await
+            .map_err(missing::stored)?;
         app.models.forget(&saved.name);
         Ok(saved)
     });

@@ -1,11 +1,12 @@
 //! `/v1/runs`: what each request to an agent did.
 //!
 //! - [`list`]: many. [`one`]: one, its messages, steps, usage and metrics. [`find`]: the one that a
-//!   path names. [`view`]: one in an answer.
+//!   path names. [`stream`]: what one in the background tells. [`view`]: one in an answer.
 
 pub(crate) mod find;
 pub(crate) mod list;
 pub(crate) mod one;
+pub(crate) mod stream;
 pub(crate) mod view;
 
 use axum::{Router, routing::get};
@@ -23,6 +24,8 @@ pub(crate) fn routes() -> Vec<UtoipaMethodRouter<AppState>> {
         routes!(one::steps),
         routes!(one::usage),
         routes!(one::metrics),
+        routes!(stream::of_run),
+        routes!(stream::of_conversation),
     ]
 }
 

@@ -212,7 +212,9 @@ pub(crate) async fn feedback(
 ) -> Result<Json<StepView>, Refusal> {
     let id: StepId = id::parse("step_id", &step_id)?;
     let step = unbroken_contract(async move {
-        let noted = app.store.set_step_feedback(&id, body.feedback.as_deref(), body.tags.as_deref());
+        let noted =
+            app.store
+                .set_step_feedback(&id, body.feedback.as_deref(), body.tags.as_deref());
         let step = noted.await.map_err(missing::stored)?;
         StepView::of(&app, step).await
     });

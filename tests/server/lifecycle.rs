@@ -263,7 +263,13 @@ async fn the_built_in_tools_are_installed_in_the_background_and_once() {
     let names: Vec<_> = installed.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(
         names,
-        ["fetch_webpage", "memory", "messages", "recall", "web_search"]
+        [
+            "fetch_webpage",
+            "memory",
+            "messages",
+            "recall",
+            "web_search"
+        ]
     );
     let before = server.get("/v1/components").await.body;
     server.restart().await;

@@ -19,7 +19,7 @@ async fn ruled(server: &TestServer, rules: Value) -> String {
     agent(server, more).await
 }
 
-fn names<'a>(answer: &'a Value) -> Vec<&'a str> {
+fn names(answer: &Value) -> Vec<&str> {
     calls(answer).into_iter().map(|(name, _)| name).collect()
 }
 

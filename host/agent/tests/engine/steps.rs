@@ -227,5 +227,5 @@ async fn requests_to_one_agent_never_mix_their_steps() {
     let runs = futures::future::join_all((0..5).map(|_| world.send(request()))).await;
     assert!(runs.iter().all(Result::is_ok));
     let one = "user call:twin return:ok call:twin return:ok text";
-    assert_eq!(world.words(agent).await, vec![one; 5].join(" "));
+    assert_eq!(world.words(agent).await, [one; 5].join(" "));
 }

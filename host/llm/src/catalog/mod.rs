@@ -33,9 +33,7 @@ pub use self::{
     provider::{Category, Provider, ProviderError},
 };
 use self::{listing::Cache, model::Told};
-use crate::{
-    chat::Endpoint, client::Client, error::LlmError, scripted, transport::Transport,
-};
+use crate::{chat::Endpoint, client::Client, error::LlmError, scripted, transport::Transport};
 
 /// Providers that are asked for their lists at once.
 const AT_ONCE: usize = 16;
@@ -101,7 +99,9 @@ impl Catalog {
     pub async fn check(&self, provider: &Provider) -> Result<(), LlmError> {
         match provider.kind() {
             None => Ok(()),
-            Some(kind) => listing::ask(&self.transport, provider, kind).await.map(drop),
+            Some(kind) => listing::ask(&self.transport, provider, kind)
+                .await
+                .map(drop),
         }
     }
 

@@ -265,7 +265,7 @@ on_both! {
             if number == TRACES_MAX {
                 // Old ones go with those traces whose id ends in a zero.
                 while !trace.id.uuid().as_u128().is_multiple_of(16) {
-                    trace.id = bulkhead_domain::id::TraceId::random();
+                    trace.id = TraceId::random();
                 }
                 trace.request_json = json!("x".repeat(TRACE_BYTES_MAX));
                 let deep = format!("{}{}", "[".repeat(120), "]".repeat(120));

@@ -19,6 +19,8 @@ const LIMIT_DEFAULT: u32 = 50;
 
 const ORDERS: &[(&str, ConversationOrder)] = &[
     ("created_at", ConversationOrder::CreatedAt),
+    // A run ends with its last message.
+    ("last_run_completion", ConversationOrder::LastMessageAt),
     ("last_message_at", ConversationOrder::LastMessageAt),
 ];
 

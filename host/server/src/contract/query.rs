@@ -2,7 +2,7 @@
 //!
 //! A route says what it reads in a type of its own, and its handler takes [`Parameters`] of it:
 //!
-//! ```ignore
+//! ```text
 //! struct BlockQuery { tags: Option<Vec<String>>, page: Page }
 //!
 //! impl FromQuery for BlockQuery {

@@ -147,6 +147,24 @@ async fn an_agent_asks_a_model_that_a_person_brought_until_it_is_taken_away() {
     let roles = each(&question["messages"], "role");
     assert_eq!(roles, ["system", "user"], "{question}");
     assert_eq!(question["messages"][1]["content"], "Who is there?");
+    let step = format!(
+        "/v1/steps/{}",
+        answer["messages"][0]["step_id"].as_str().unwrap()
+    );
+    let metrics = read(&server, &format!("{step}/metrics")).await;
+    assert_eq!(metrics["provider_id"], mine["id"]);
+    let step = read(&server, &step).await;
+    for (field, expected) in [
+        ("provider_id", &mine["id"]),
+        ("provider_name", &json!("mine")),
+        ("provider_category", &json!("byok")),
+        ("model", &json!(MODEL)),
+        ("model_handle", &json!(model)),
+        ("model_endpoint", &json!(vendor.base_url)),
+        ("context_window_limit", &json!(32_768)),
+    ] {
+        assert_eq!(&step[field], expected, "{field}");
+    }
 
     server.restart().await;
     assert_eq!(

@@ -18,7 +18,7 @@ pub(crate) struct TestServer {
     /// Deleted with the server.
     _folder: TempDir,
     /// Where it is not the file in the folder.
-    _database: Option<TestDatabase>,
+    database: Option<TestDatabase>,
 }
 
 /// An answer that was read.
@@ -142,7 +142,7 @@ impl TestServer {
             url,
             config,
             _folder: folder,
-            _database: database,
+            database,
         }
     }
 
@@ -182,6 +182,11 @@ impl TestServer {
 
     pub(crate) fn address(&self) -> std::net::SocketAddr {
         self.server.as_ref().unwrap().addr()
+    }
+
+    /// The database of a server that was started by [`TestServer::start_kind`].
+    pub(crate) fn database(&self) -> &TestDatabase {
+        self.database.as_ref().unwrap()
     }
 
     pub(crate) fn data_dir(&self) -> &Path {

@@ -5,10 +5,16 @@ use std::{
     sync::{Arc, Weak},
 };
 
-use bulkhead_domain::id::{AgentId, ConversationId, RunId};
+use bulkhead_domain::{
+    Run,
+    id::{AgentId, ConversationId, RunId},
+};
+use bulkhead_store::ThreadFilter;
 use parking_lot::Mutex;
 use tokio::sync::OwnedMutexGuard;
 use tokio_util::sync::CancellationToken;
+
+use crate::Engine;
 
 /// A thread of messages: an agent's default one, or one of its conversations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -21,11 +27,38 @@ pub struct ThreadKey {
 
 type Gate = tokio::sync::Mutex<()>;
 
+/// One gate for each thread, which one after another passes, in the order of arrival.
+#[derive(Default)]
+struct Gates(Mutex<HashMap<ThreadKey, Weak<Gate>>>);
+
 /// All runs that go on, and the gates that they pass one by one.
 #[derive(Default)]
 pub(crate) struct ActiveRuns {
-    gates: Mutex<HashMap<ThreadKey, Weak<Gate>>>,
+    /// Of runs: one works at a time.
+    gates: Gates,
+    /// Of requests that must be alone in their thread: one looks at a time whether it is.
+    doors: Gates,
     runs: Arc<Mutex<HashMap<RunId, Active>>>,
+    /// Threads in which nothing begins.
+    closed: Arc<Mutex<Vec<Threads>>>,
+}
+
+/// Threads of an agent.
+type Threads = (AgentId, ThreadFilter);
+
+/// Lets nothing begin in threads of an agent until it is dropped.
+pub(crate) struct Closing {
+    threads: Threads,
+    closed: Arc<Mutex<Vec<Threads>>>,
+}
+
+impl Drop for Closing {
+    fn drop(&mut self) {
+        let mut closed = self.closed.lock();
+        if let Some(at) = closed.iter().position(|threads| *threads == self.threads) {
+            closed.swap_remove(at);
+        }
+    }
 }
 
 #[derive(Clone)]
@@ -51,32 +84,32 @@ impl Drop for ActiveRun {
     }
 }
 
-impl ActiveRuns {
-    /// Notes a run; it can be cancelled from now on.
-    pub(crate) fn begin(
-        &self,
-        run_id: RunId,
-        thread: ThreadKey,
-        parent: &CancellationToken,
-    ) -> ActiveRun {
-        let cancel = parent.child_token();
-        let active = Active {
-            thread,
-            cancel: cancel.clone(),
-            done: CancellationToken::new(),
-        };
-        self.runs.lock().insert(run_id, active);
-        ActiveRun {
-            run_id,
-            runs: Arc::clone(&self.runs),
-            cancel,
-        }
+/// Sees to it that a run which was begun and is not driven does not stay as one that goes on.
+pub(crate) struct Undriven(Option<(Engine, Run)>);
+
+impl Undriven {
+    pub(crate) fn new(engine: &Engine, run: &Run) -> Self {
+        Self(Some((engine.clone(), run.clone())))
     }
 
-    /// Waits until no other run of the thread goes on, in the order of arrival.
-    pub(crate) async fn enter(&self, thread: ThreadKey) -> OwnedMutexGuard<()> {
+    /// The run is driven from now on, to an end that is stored.
+    pub(crate) fn is_driven(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Undriven {
+    fn drop(&mut self) {
+        if let Some((engine, run)) = self.0.take() {
+            engine.give_up(run);
+        }
+    }
+}
+
+impl Gates {
+    async fn enter(&self, thread: ThreadKey) -> OwnedMutexGuard<()> {
         let gate = {
-            let mut gates = self.gates.lock();
+            let mut gates = self.0.lock();
             let known = gates.get(&thread).and_then(Weak::upgrade);
             known.unwrap_or_else(|| {
                 // Gates that nobody holds are forgotten now and then, so that the table follows
@@ -91,15 +124,65 @@ impl ActiveRuns {
         };
         gate.lock_owned().await
     }
+}
 
-    /// The runs of an agent, or of one of its conversations only.
-    pub(crate) fn of(&self, agent_id: AgentId, conversation: Option<ConversationId>) -> Vec<RunId> {
+impl ActiveRuns {
+    /// Notes a run; it can be cancelled from now on. None where its thread is closed.
+    pub(crate) fn begin(
+        &self,
+        run_id: RunId,
+        thread: ThreadKey,
+        parent: &CancellationToken,
+    ) -> Option<ActiveRun> {
+        // Held until the run is noted: whoever closes its thread after this finds it.
+        let closed = self.closed.lock();
+        let is_meant = |(agent_id, threads): &Threads| {
+            *agent_id == thread.agent_id && threads.has(thread.conversation_id)
+        };
+        if closed.iter().any(is_meant) {
+            return None;
+        }
+        let cancel = parent.child_token();
+        let active = Active {
+            thread,
+            cancel: cancel.clone(),
+            done: CancellationToken::new(),
+        };
+        self.runs.lock().insert(run_id, active);
+        Some(ActiveRun {
+            run_id,
+            runs: Arc::clone(&self.runs),
+            cancel,
+        })
+    }
+
+    /// Lets nothing begin in threads of an agent as long as the answer is there.
+    pub(crate) fn close(&self, agent_id: AgentId, threads: ThreadFilter) -> Closing {
+        let threads = (agent_id, threads);
+        self.closed.lock().push(threads);
+        Closing {
+            threads,
+            closed: Arc::clone(&self.closed),
+        }
+    }
+
+    /// Waits until no other run of the thread goes on, in the order of arrival.
+    pub(crate) async fn enter(&self, thread: ThreadKey) -> OwnedMutexGuard<()> {
+        self.gates.enter(thread).await
+    }
+
+    /// Waits until no other request looks whether it is alone in the thread, in the order of arrival.
+    pub(crate) async fn door(&self, thread: ThreadKey) -> OwnedMutexGuard<()> {
+        self.doors.enter(thread).await
+    }
+
+    /// The runs in threads of an agent.
+    pub(crate) fn of(&self, agent_id: AgentId, threads: ThreadFilter) -> Vec<RunId> {
         let runs = self.runs.lock();
-        let of_thread = runs.iter().filter(|(_, active)| {
-            active.thread.agent_id == agent_id
-                && (conversation.is_none() || active.thread.conversation_id == conversation)
+        let of_threads = runs.iter().filter(|(_, active)| {
+            active.thread.agent_id == agent_id && threads.has(active.thread.conversation_id)
         });
-        of_thread.map(|(id, _)| *id).collect()
+        of_threads.map(|(id, _)| *id).collect()
     }
 
     /// All runs.
@@ -152,7 +235,29 @@ mod tests {
         for _ in 0..10_000 {
             drop(runs.enter(thread()).await);
         }
-        assert!(runs.gates.lock().len() < 100);
+        assert!(runs.gates.0.lock().len() < 100);
+    }
+
+    #[test]
+    fn nothing_begins_in_a_closed_thread_until_it_is_open_again() {
+        let runs = ActiveRuns::default();
+        let own = thread();
+        let other = ThreadKey {
+            conversation_id: Some(ConversationId::random()),
+            ..own
+        };
+        let begins = |thread| {
+            let run = runs.begin(RunId::random(), thread, &CancellationToken::new());
+            run.is_some()
+        };
+        let closing = runs.close(own.agent_id, ThreadFilter::Default);
+        assert!(!begins(own) && begins(other) && begins(thread()));
+        let all = runs.close(own.agent_id, ThreadFilter::Any);
+        assert!(!begins(own) && !begins(other));
+        drop(all);
+        assert!(!begins(own) && begins(other));
+        drop(closing);
+        assert!(begins(own));
     }
 
     #[test]
@@ -160,7 +265,8 @@ mod tests {
         let runs = ActiveRuns::default();
         let (id, thread) = (RunId::random(), thread());
         let run = runs.begin(id, thread, &CancellationToken::new());
-        assert_eq!(runs.of(thread.agent_id, None), [id]);
+        let run = run.expect("the thread is open");
+        assert_eq!(runs.of(thread.agent_id, ThreadFilter::Any), [id]);
         let done = runs.cancel(id).expect("it goes on");
         assert!(run.cancel.is_cancelled() && !done.is_cancelled());
         drop(run);

@@ -3,13 +3,18 @@
 use bulkhead_domain::{
     Approval, Message, Role, StopReason, Timestamp, ToolCall, ToolReturn, ToolStatus, id::RunId,
 };
-use bulkhead_store::{StepCommit, Store};
+use bulkhead_store::{RunUpdate, StepCommit, Store};
 use serde_json::Value;
 
 use crate::{AgentError, input, pack, thread::Thread};
 
 /// Why calls of a cancelled request were denied; clients know this sentence.
 pub const DENIED_ON_CANCEL: &str = "The user cancelled the request, so the tool call was denied.";
+
+/// What is said of a call of which nobody knows whether it had an effect.
+const UNKNOWN: &str = "Interrupted: it was approved and began to run, and the server ended before its \
+                       result was stored. It may have had an effect, and was not run again. See what \
+                       it did before you call it once more.";
 
 /// The calls of the step of an open request: those that wait, and those that wait with them
 /// although they need nobody.
@@ -46,6 +51,13 @@ pub(crate) fn denial(
 ) -> ToolReturn {
     let (status, text) = input::denied(reason);
     plain(call, status, text, at, timezone)
+}
+
+/// The result of a call that was approved once and began to run on a server that ended meanwhile. It
+/// does not run a second time: nobody knows whether it had an effect.
+pub(crate) fn unknown(call: &ToolCall, at: Timestamp, timezone: &str) -> ToolReturn {
+    let text = format!("Error executing function {}: {UNKNOWN}", call.name);
+    plain(call, ToolStatus::Error, text, at, timezone)
 }
 
 /// A result of one text, for a call that did not run.
@@ -95,7 +107,15 @@ pub(crate) async fn close(store: &Store, mut thread: Thread) -> Result<Option<Ru
         ..frame.clone()
     };
     let calls = open.request.tool_calls.iter().chain(&open.running);
-    let denials = calls.map(|call| denial(call, reason.as_deref(), now, &agent.timezone));
+    let step = match &open.request.step_id {
+        Some(step_id) => store.step(step_id).await?,
+        None => None,
+    };
+    let begun = step.map(|step| step.begun_calls).unwrap_or_default();
+    let denials = calls.map(|call| match begun.contains(&call.id) {
+        true => unknown(call, now, &agent.timezone),
+        false => denial(call, reason.as_deref(), now, &agent.timezone),
+    });
     let returned = Message {
         id: bulkhead_domain::id::MessageId::random(),
         role: Role::Tool,
@@ -109,17 +129,17 @@ pub(crate) async fn close(store: &Store, mut thread: Thread) -> Result<Option<Ru
     commit.context = Some(thread.context_change());
     commit.last_stop_reason = Some(StopReason::Cancelled);
     commit.at = now;
+    // The run that asked had ended; it is shown as what became of it.
+    let asked = match &open.request.run_id {
+        Some(run_id) => store.run(run_id).await?,
+        None => None,
+    };
+    let asked = asked.filter(|run| run.agent_id == agent.id);
+    commit.run = asked.map(|run| RunUpdate {
+        completed_at: None,
+        closes_request: true,
+        ..RunUpdate::ended(run.id, StopReason::Cancelled)
+    });
     store.commit_step(&commit).await?;
-    if let Some(run_id) = open.request.run_id {
-        // The run that asked had ended; it is shown as what became of it.
-        let closed = store.update_run(&run_id, |run| {
-            run.status = bulkhead_domain::RunStatus::Cancelled;
-            run.stop_reason = Some(StopReason::Cancelled);
-        });
-        match closed.await {
-            Ok(_) | Err(bulkhead_store::StoreError::NotFound { .. }) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
     Ok(open.request.run_id)
 }

@@ -3,26 +3,32 @@
 
 use std::{
     sync::{Arc, OnceLock},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use bulkhead_domain::{
     Message, Run, RunStatus, StopReason, Timestamp, Usage,
-    id::{AgentId, ConversationId, RunId},
+    id::{AgentId, RunId},
 };
-use bulkhead_store::{RunUpdate, Store, StoreError};
+use bulkhead_store::{RunUpdate, Store, StoreError, ThreadFilter};
 use serde_json::{Value, json};
+use tokio::sync::OwnedMutexGuard;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     AgentError,
-    active::{ActiveRun, ActiveRuns, ThreadKey},
+    active::{ActiveRun, ActiveRuns, ThreadKey, Undriven},
     driver::Driver,
     event::{Event, Listener},
     ports::{Models, Tools},
+    recent::Recent,
     request::RunRequest,
     thread::Thread,
 };
+
+/// How long a request to cancel waits for a run that was faster before it cancels that one too: most
+/// are refused at once, because the thread waits for an approval.
+const FASTER_RUN: Duration = Duration::from_millis(20);
 
 /// Runs agents. Cheap to clone.
 #[derive(Clone)]
@@ -33,6 +39,7 @@ struct Inner {
     models: Arc<dyn Models>,
     tools: OnceLock<Arc<dyn Tools>>,
     active: ActiveRuns,
+    recent: Recent,
     root: CancellationToken,
     tracker: TaskTracker,
 }
@@ -43,6 +50,15 @@ pub struct Begun {
     pub(crate) run: Run,
     pub(crate) active: ActiveRun,
     pub(crate) began: Instant,
+    pub(crate) undriven: Undriven,
+}
+
+/// What became of a request that must be alone in its thread.
+pub enum Entry {
+    /// Its run has begun.
+    Begun(Box<Begun>),
+    /// It came before, and began this run then.
+    Known(Box<Run>),
 }
 
 impl Begun {
@@ -87,6 +103,24 @@ pub struct Failure {
     pub after_output: bool,
 }
 
+/// What a request to cancel reached.
+#[derive(Default)]
+struct Reached {
+    /// The runs, each once, and whether it is cancelled.
+    runs: Vec<(RunId, bool)>,
+    /// Whether a request for approval was closed. That of an imported agent is of no run.
+    closed: bool,
+}
+
+impl Reached {
+    fn note(&mut self, run_id: RunId, cancelled: bool) {
+        match self.runs.iter_mut().find(|(known, _)| *known == run_id) {
+            Some((_, known)) => *known |= cancelled,
+            None => self.runs.push((run_id, cancelled)),
+        }
+    }
+}
+
 impl Engine {
     /// An engine that asks these models. Tools are given by [`Self::set_tools`].
     pub fn new(store: Store, models: Arc<dyn Models>) -> Self {
@@ -95,6 +129,7 @@ impl Engine {
             models,
             tools: OnceLock::new(),
             active: ActiveRuns::default(),
+            recent: Recent::default(),
             root: CancellationToken::new(),
             tracker: TaskTracker::new(),
         }))
@@ -122,6 +157,10 @@ impl Engine {
         tools.ok_or_else(|| AgentError::Internal("the engine has no tools yet".to_owned()))
     }
 
+    pub(crate) fn recent(&self) -> &Recent {
+        &self.0.recent
+    }
+
     pub(crate) fn active(&self) -> &ActiveRuns {
         &self.0.active
     }
@@ -130,13 +169,100 @@ impl Engine {
         &self.0.root
     }
 
-    /// Notes a run. It is stored as running from here on, and can be cancelled.
+    /// Notes a run. It is stored as running from here on, and can be cancelled. One that is begun
+    /// and not driven, because whoever asked for it went away meanwhile, is cancelled.
     ///
     /// # Errors
     ///
     /// For an agent or conversation that is not there, and failures of the database.
     pub async fn begin(&self, request: RunRequest) -> Result<Begun, AgentError> {
-        let run = Run {
+        let engine = self.clone();
+        self.unbroken(async move { engine.note(request).await })
+            .await
+    }
+
+    /// As [`Self::begin`], for a thread that takes one request at a time. A request in the
+    /// background begins no run where one with the same [`RunRequest::otids`] has begun one in the
+    /// thread: that run is given, whether it goes on or has ended. One that failed before it stored
+    /// anything does not count.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`Self::begin`], and [`AgentError::Busy`] while another run of the thread goes
+    /// on here.
+    pub async fn begin_alone(&self, request: RunRequest) -> Result<Entry, AgentError> {
+        let engine = self.clone();
+        self.unbroken(async move { engine.note_alone(request).await })
+            .await
+    }
+
+    /// Does this on a task of its own: whether a run was stored is known whoever goes away.
+    async fn unbroken<T: Send + 'static>(
+        &self,
+        noting: impl Future<Output = Result<T, AgentError>> + Send + 'static,
+    ) -> Result<T, AgentError> {
+        let noted = self.0.tracker.spawn(noting);
+        noted.await.unwrap_or_else(|error| {
+            let text = format!("the run could not begin: {error}");
+            Err(AgentError::Internal(text))
+        })
+    }
+
+    async fn note_alone(&self, request: RunRequest) -> Result<Entry, AgentError> {
+        let thread = request.thread();
+        let began = Instant::now();
+        // Nobody else looks until this one is noted.
+        let _door = self.0.active.door(thread).await;
+        if request.background {
+            let conversation = thread.conversation_id.as_ref();
+            let store = &self.0.store;
+            let known = store.run_of_otids(&thread.agent_id, conversation, &request.otids);
+            if let Some(run) = known.await? {
+                return Ok(Entry::Known(Box::new(run)));
+            }
+        }
+        if let Some(run_id) = self.busy(thread) {
+            return Err(AgentError::Busy(run_id));
+        }
+        let (run, active) = self.new_run(&request)?;
+        let store = &self.0.store;
+        let known = match request.background {
+            true => store.create_run_once(&run, &request.otids).await,
+            false => store.create_run(&run).await.map(|()| None),
+        };
+        // On another server, a moment ago.
+        if let Some(run) = known.map_err(|error| not_begun(error, thread))? {
+            return Ok(Entry::Known(Box::new(run)));
+        }
+        let begun = self.begun(request, run, active, began);
+        Ok(Entry::Begun(Box::new(begun)))
+    }
+
+    async fn note(&self, request: RunRequest) -> Result<Begun, AgentError> {
+        let began = Instant::now();
+        let (run, active) = self.new_run(&request)?;
+        let store = &self.0.store;
+        let stored = match request.background {
+            true => store.create_run_with_otids(&run, &request.otids).await,
+            false => store.create_run(&run).await,
+        };
+        stored.map_err(|error| not_begun(error, request.thread()))?;
+        Ok(self.begun(request, run, active, began))
+    }
+
+    /// A run that can be cancelled from now on, unless its thread is about to be deleted.
+    fn new_run(&self, request: &RunRequest) -> Result<(Run, ActiveRun), AgentError> {
+        let run = Self::unstored(request);
+        let thread = request.thread();
+        match self.0.active.begin(run.id, thread, &self.0.root) {
+            Some(active) => Ok((run, active)),
+            None => Err(missing(thread)),
+        }
+    }
+
+    /// A run as it begins.
+    pub(crate) fn unstored(request: &RunRequest) -> Run {
+        Run {
             id: RunId::random(),
             agent_id: request.agent_id,
             conversation_id: request.conversation_id,
@@ -153,28 +279,32 @@ impl Engine {
             total_duration_ns: None,
             created_at: Timestamp::now(),
             completed_at: None,
-        };
-        let active = self.0.active.begin(run.id, request.thread(), &self.0.root);
-        let began = Instant::now();
-        self.0
-            .store
-            .create_run(&run)
-            .await
-            .map_err(|error| match error {
-                StoreError::NotFound { .. } | StoreError::UnknownReferences { .. } => {
-                    match request.conversation_id {
-                        Some(id) => AgentError::NoConversation(id),
-                        None => AgentError::NoAgent(request.agent_id),
-                    }
-                }
-                other => AgentError::Store(other),
-            })?;
-        Ok(Begun {
+        }
+    }
+
+    /// A run that is stored.
+    fn begun(&self, request: RunRequest, run: Run, active: ActiveRun, began: Instant) -> Begun {
+        Begun {
+            undriven: Undriven::new(self, &run),
             request,
             run,
             active,
             began,
-        })
+        }
+    }
+
+    /// Stores that a run which nobody drives was cancelled.
+    pub(crate) fn give_up(&self, run: Run) {
+        let store = self.0.store.clone();
+        let given_up = async move {
+            if let Err(error) = crate::driver::cancelled_before(&store, &run).await {
+                tracing::warn!(run = %run.id, %error, "a run that was given up was not stored as such");
+            }
+        };
+        // Without a runtime the process is ending, and the next start ends the run.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            self.0.tracker.spawn_on(given_up, &runtime);
+        }
     }
 
     /// Drives a run to its end, on a task of its own: a caller that goes away changes nothing.
@@ -224,9 +354,10 @@ impl Engine {
         self.0.active.cancel(run_id).is_some()
     }
 
-    /// Cancels runs of an agent, or of one of its conversations: those named, or all that go on. An
-    /// open request for approval is closed with denials. Gives each run and whether it is cancelled,
-    /// when all has ended.
+    /// Cancels runs in threads of an agent: those named, or all that go on. An open request for
+    /// approval is closed with denials: the thread's (the default one's where all threads are
+    /// meant), or those of the runs that are named. Gives each run and whether it is cancelled, when
+    /// all has ended.
     ///
     /// # Errors
     ///
@@ -234,50 +365,79 @@ impl Engine {
     pub async fn cancel(
         &self,
         agent_id: AgentId,
-        conversation_id: Option<ConversationId>,
+        threads: ThreadFilter,
         named: Option<Vec<RunId>>,
     ) -> Result<Vec<(RunId, bool)>, AgentError> {
         let store = &self.0.store;
         if store.agent(&agent_id).await?.is_none() {
             return Err(AgentError::NoAgent(agent_id));
         }
+        let conversation_id = match threads {
+            ThreadFilter::Any | ThreadFilter::Default => None,
+            ThreadFilter::Conversation(id) => Some(id),
+        };
         let thread = ThreadKey {
             agent_id,
             conversation_id,
         };
-        let runs = match named {
-            Some(named) if !named.is_empty() => named,
-            _ => self.0.active.of(agent_id, conversation_id),
-        };
-        let mut results = Vec::with_capacity(runs.len());
-        for run_id in runs {
-            results.push((run_id, self.cancel_one(run_id, agent_id).await?));
+        let mut reached = Reached::default();
+        match named.filter(|named| !named.is_empty()) {
+            Some(named) => {
+                for run_id in named {
+                    let cancelled = self.cancel_one(run_id, agent_id).await?;
+                    reached.note(run_id, cancelled);
+                    if !cancelled {
+                        self.close_request_of(run_id, agent_id, &mut reached)
+                            .await?;
+                    }
+                }
+            }
+            None => {
+                for run_id in self.going_on(agent_id, threads).await? {
+                    reached.note(run_id, self.cancel_one(run_id, agent_id).await?);
+                }
+                self.close_request(thread, None, &mut reached).await?;
+            }
         }
-        let closed = self.close_request(thread).await?;
-        results.extend(
-            closed
-                .filter(|id| results.iter().all(|(run, _)| run != id))
-                .map(|id| (id, true)),
-        );
-        if results.is_empty() {
+        if reached.runs.is_empty() && !reached.closed {
             let what = match conversation_id {
                 None => format!("agent {agent_id}"),
                 Some(id) => format!("conversation {id}"),
             };
             return Err(AgentError::NothingToCancel(what));
         }
-        Ok(results)
+        Ok(reached.runs)
+    }
+
+    /// The runs that go on here, which are told to end all at once, so that none takes its turn when
+    /// the one before it has ended; and those that go on in other servers.
+    async fn going_on(
+        &self,
+        agent_id: AgentId,
+        threads: ThreadFilter,
+    ) -> Result<Vec<RunId>, AgentError> {
+        let mut runs = self.0.active.of(agent_id, threads);
+        for run_id in &runs {
+            self.0.active.cancel(*run_id);
+        }
+        for run in self.0.store.active_runs(&agent_id, threads).await? {
+            if !runs.contains(&run.id) {
+                runs.push(run.id);
+            }
+        }
+        Ok(runs)
     }
 
     async fn cancel_one(&self, run_id: RunId, agent_id: AgentId) -> Result<bool, AgentError> {
-        if let Some(done) = self.0.active.cancel(run_id) {
+        let of_agent = self.0.active.of(agent_id, ThreadFilter::Any);
+        let goes_on = of_agent.contains(&run_id);
+        if goes_on && let Some(done) = self.0.active.cancel(run_id) {
             done.cancelled().await;
         } else if let Some(run) = self.0.store.run(&run_id).await?
             && run.agent_id == agent_id
             && !run.status.is_final()
         {
-            // It goes on in another process, or nowhere any more; that process sees it when it
-            // stores its next step.
+            // It goes on in another process, which looks for this now and then, or nowhere any more.
             let update = RunUpdate::ended(run_id, StopReason::Cancelled);
             self.0.store.finish_run(&update).await?;
         }
@@ -285,14 +445,74 @@ impl Engine {
         Ok(run.is_some_and(|run| run.agent_id == agent_id && run.status == RunStatus::Cancelled))
     }
 
-    /// Closes an open request for approval with denials; gives the run that asked.
-    async fn close_request(&self, thread: ThreadKey) -> Result<Option<RunId>, AgentError> {
-        let _gate = self.0.active.enter(thread).await;
-        let loaded = Thread::load(&self.0.store, thread).await?;
-        if loaded.pending().is_none() {
-            return Ok(None);
+    /// Closes the request for approval by which a run of the agent ended, if it is still open.
+    async fn close_request_of(
+        &self,
+        run_id: RunId,
+        agent_id: AgentId,
+        reached: &mut Reached,
+    ) -> Result<(), AgentError> {
+        let run = self.0.store.run(&run_id).await?;
+        let asked = |run: &Run| {
+            run.agent_id == agent_id && run.stop_reason == Some(StopReason::RequiresApproval)
+        };
+        let Some(run) = run.filter(asked) else {
+            return Ok(());
+        };
+        let thread = ThreadKey {
+            agent_id,
+            conversation_id: run.conversation_id,
+        };
+        match self.close_request(thread, Some(run_id), reached).await {
+            // It was deleted, and its request with it.
+            Err(AgentError::NoConversation(_)) => Ok(()),
+            other => other,
         }
-        crate::approval::close(&self.0.store, loaded).await
+    }
+
+    /// Closes an open request for approval with denials, whoever asked or only if `asked` did.
+    async fn close_request(
+        &self,
+        thread: ThreadKey,
+        asked: Option<RunId>,
+        reached: &mut Reached,
+    ) -> Result<(), AgentError> {
+        let store = &self.0.store;
+        let is_meant = |thread: &Thread| {
+            let request = thread.pending();
+            request.is_some_and(|request| asked.is_none() || request.run_id == asked)
+        };
+        if !is_meant(&Thread::load(store, thread).await?) {
+            return Ok(());
+        }
+        let _gate = self.enter_cancelling(thread, reached).await?;
+        let loaded = Thread::load(store, thread).await?;
+        if is_meant(&loaded) {
+            reached.closed = true;
+            if let Some(run_id) = crate::approval::close(store, loaded).await? {
+                reached.note(run_id, true);
+            }
+        }
+        Ok(())
+    }
+
+    /// Enters a thread whose open request is to be closed. A run that was faster carries out an
+    /// answer to it, perhaps for long, and is cancelled.
+    async fn enter_cancelling(
+        &self,
+        thread: ThreadKey,
+        reached: &mut Reached,
+    ) -> Result<OwnedMutexGuard<()>, AgentError> {
+        let mut gate = std::pin::pin!(self.0.active.enter(thread));
+        loop {
+            if let Ok(gate) = tokio::time::timeout(FASTER_RUN, &mut gate).await {
+                return Ok(gate);
+            }
+            if let Some(run_id) = self.0.active.busy(thread) {
+                let cancelled = self.cancel_one(run_id, thread.agent_id).await?;
+                reached.note(run_id, cancelled);
+            }
+        }
     }
 
     /// Ends what goes on: runs are cancelled and stored as such. Nothing begins afterwards.
@@ -300,5 +520,20 @@ impl Engine {
         self.0.root.cancel();
         self.0.tracker.close();
         self.0.tracker.wait().await;
+    }
+}
+
+/// Why a run could not be stored, in the words of its request.
+fn not_begun(error: StoreError, thread: ThreadKey) -> AgentError {
+    match error {
+        StoreError::NotFound { .. } | StoreError::UnknownReferences { .. } => missing(thread),
+        other => AgentError::Store(other),
+    }
+}
+
+fn missing(thread: ThreadKey) -> AgentError {
+    match thread.conversation_id {
+        Some(id) => AgentError::NoConversation(id),
+        None => AgentError::NoAgent(thread.agent_id),
     }
 }

@@ -2,7 +2,7 @@
 
 use bulkhead_domain::{
     StopReason,
-    id::{AgentId, ConversationId, MessageId},
+    id::{AgentId, ConversationId, MessageId, RunId},
 };
 use bulkhead_llm::{ErrorKind, LlmError};
 use bulkhead_store::StoreError;
@@ -70,6 +70,18 @@ pub enum AgentError {
          to compact or need to use a different CompactionSettings (e.g. using `all` mode)."
     )]
     NothingToCompact,
+    /// The server that worked on the run ended before the run did.
+    #[error(
+        "The server that worked on this run ended before the run did. What its finished steps did \
+         is in the messages; whether tools of the step that went on had an effect is not known."
+    )]
+    Abandoned,
+    /// Another request to the conversation goes on.
+    #[error(
+        "CONFLICT: Cannot send a new message: Another request (run_id={0}) is currently being \
+         processed for this conversation. Please wait for it to complete."
+    )]
+    Busy(RunId),
     /// There is no run to cancel.
     #[error("CONFLICT: No active runs to cancel for {0}")]
     NothingToCancel(String),
@@ -116,7 +128,7 @@ impl AgentError {
                  larger context window.",
                 StopReason::ContextWindowOverflowInSystemPrompt,
             ),
-            Self::PendingApproval(_) => {
+            Self::PendingApproval(_) | Self::Abandoned => {
                 let text = self.to_string();
                 return Fault {
                     error_type: "internal_error",
@@ -203,7 +215,7 @@ fn code(kind: ErrorKind) -> &'static str {
 
 impl Fault {
     /// The `error_message` event of a run that failed for it.
-    pub fn event(&self, run_id: bulkhead_domain::id::RunId) -> serde_json::Value {
+    pub fn event(&self, run_id: RunId) -> serde_json::Value {
         serde_json::json!({
             "message_type": "error_message",
             "run_id": run_id,

@@ -160,7 +160,7 @@ pub(crate) fn python_list(items: &[impl AsRef<str>]) -> String {
 }
 
 /// The text and parts of a result that a client computed itself.
-pub(crate) fn client_return(value: &Value) -> (String, Option<Vec<Part>>) {
+pub fn client_return(value: &Value) -> (String, Option<Vec<Part>>) {
     let parts = match value {
         Value::String(text) => return (text.clone(), None),
         other => serde_json::from_value::<Vec<Part>>(other.clone()).ok(),

@@ -4,19 +4,22 @@
 //!
 //! - [`engine`]: begins, drives, cancels runs. `driver`: one run, step by step. [`request`],
 //!   [`input`], [`event`], [`error`]: what goes in and what comes out. `active`: one run at a time
-//!   for each thread.
-//! - `thread`: what a run works on. `toolset`, `legacy`: what a model is offered. `answer`: its reply
-//!   as messages. `transcript`: stored messages as a model is sent them.
+//!   for each thread. `abandoned`: runs whose server was killed.
+//! - `closing`: what is ended before a thread is deleted.
+//! - `thread`: what a run works on; `recent`: what is kept of it for the next. [`model`]: which model answers. `toolset`, `legacy`: what it is
+//!   offered. `answer`: its reply as messages. `transcript`: stored messages as a model is sent them.
 //! - [`prompt`], [`start`], [`defaults`]: what an agent begins with and is told. [`pack`], [`clock`]:
 //!   notices and times as models read them.
 //! - [`approval`]: requests that wait. [`compact`]: contexts that fill up. [`upkeep`], [`overview`]:
 //!   what is done and shown beside runs. `services`: memory and recall for a tool's sandbox.
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
 
+mod abandoned;
 mod active;
 mod answer;
 pub mod approval;
 pub mod clock;
+mod closing;
 pub mod compact;
 pub mod defaults;
 mod driver;
@@ -25,10 +28,12 @@ pub mod error;
 pub mod event;
 pub mod input;
 mod legacy;
+pub mod model;
 pub mod overview;
 pub mod pack;
 pub mod ports;
 pub mod prompt;
+mod recent;
 pub mod request;
 mod services;
 pub mod start;
@@ -40,8 +45,10 @@ mod transcript;
 pub mod upkeep;
 
 pub use active::ThreadKey;
+pub use closing::Closed;
 pub use compact::CompactionReport;
-pub use engine::{Begun, Engine, Failure, Outcome};
+pub use driver::Preview;
+pub use engine::{Begun, Engine, Entry, Failure, Outcome};
 pub use error::{AgentError, Fault};
 pub use event::{Delta, Event, Listener, Piece, Shown};
 pub use input::{Decision, Incoming, Input};

@@ -70,18 +70,11 @@ impl Engine {
         let (passages, _) = thread::archive(store, &agent_id).await?;
         let filter = MessageFilter {
             agent_id: Some(agent_id),
-            thread: match conversation_id {
-                None => ThreadFilter::Default,
-                Some(id) => ThreadFilter::Conversation(id),
-            },
+            thread: ThreadFilter::of(conversation_id),
             ..MessageFilter::default()
         };
         let recall = store.count_messages(&filter).await?;
-        let specs: Vec<_> = thread::tools(store, &agent_id)
-            .await?
-            .iter()
-            .map(|tool| spec(tool))
-            .collect();
+        let specs: Vec<_> = thread.tools.iter().map(|tool| spec(tool)).collect();
         let functions: Vec<Value> = specs.iter().map(function).collect();
         let (summaries, messages): (Vec<_>, Vec<_>) = thread
             .context

@@ -79,6 +79,8 @@ pub struct RunRequest {
     pub listening: Listening,
     /// Whether the run goes on when its client leaves and its events are kept.
     pub background: bool,
+    /// The client's ids of what it brings: by them a run in the background is found.
+    pub otids: Vec<String>,
     /// A model for this request only.
     pub override_model: Option<LlmConfig>,
     /// A system prompt for this request only.
@@ -108,6 +110,7 @@ impl RunRequest {
             run_type,
             listening: Listening::default(),
             background: false,
+            otids: Vec::new(),
             override_model: None,
             override_system: None,
             client_tools: Vec::new(),

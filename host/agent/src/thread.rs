@@ -1,19 +1,19 @@
 //! A thread of messages as a run works on it: the agent, its memory, and what its model sees.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use bulkhead_domain::{
     Agent, Block, Conversation, LlmConfig, Message, Role, Timestamp,
     id::{AgentId, ConversationId, MessageId},
 };
-use bulkhead_llm::catalog::settings;
 use bulkhead_store::{
-    ContextChange, MessageFilter, PassageFilter, Store, ThreadFilter, ToolRecord,
+    ContextChange, EquippedAgent, MessageFilter, PassageFilter, Store, ThreadFilter, ToolRecord,
 };
 
 use crate::{
     AgentError,
     active::ThreadKey,
+    model,
     ports::Models,
     prompt::{Parts, Sections},
 };
@@ -23,6 +23,8 @@ pub(crate) struct Thread {
     pub(crate) agent: Arc<Agent>,
     pub(crate) conversation: Option<Conversation>,
     pub(crate) blocks: Vec<Block>,
+    /// The agent's tools.
+    pub(crate) tools: Vec<Arc<ToolRecord>>,
     /// The system message, where the thread has one.
     pub(crate) system: Option<Message>,
     /// The messages in the context after it.
@@ -34,13 +36,26 @@ pub(crate) struct Thread {
 impl Thread {
     /// Loads a thread.
     pub(crate) async fn load(store: &Store, key: ThreadKey) -> Result<Self, AgentError> {
-        let agent = store.agent(&key.agent_id).await?;
-        let mut agent = agent.ok_or(AgentError::NoAgent(key.agent_id))?;
+        Self::load_with(store, key, Vec::new()).await
+    }
+
+    /// Loads a thread of which these messages are known; the database says which of them are still
+    /// in the context.
+    pub(crate) async fn load_with(
+        store: &Store,
+        key: ThreadKey,
+        known: Vec<Message>,
+    ) -> Result<Self, AgentError> {
+        let equipped = store.equipped_agent(&key.agent_id).await?;
+        let EquippedAgent {
+            mut agent,
+            mut blocks,
+            tools,
+        } = equipped.ok_or(AgentError::NoAgent(key.agent_id))?;
         let conversation = match &key.conversation_id {
             None => None,
             Some(id) => Some(conversation(store, key.agent_id, id).await?),
         };
-        let mut blocks = blocks(store, &agent.id).await?;
         let stored_ids = match &conversation {
             None => std::mem::take(&mut agent.message_ids),
             Some(conversation) => {
@@ -48,7 +63,7 @@ impl Thread {
                 conversation.in_context_message_ids.clone()
             }
         };
-        let mut messages = store.messages_by_ids(&agent.id, &stored_ids).await?;
+        let mut messages = messages(store, &agent.id, &stored_ids, known).await?;
         let has_system = messages
             .first()
             .is_some_and(|first| first.role == Role::System);
@@ -57,6 +72,7 @@ impl Thread {
             agent: Arc::new(agent),
             conversation,
             blocks,
+            tools,
             system,
             context: messages,
             stored_ids,
@@ -76,19 +92,9 @@ impl Thread {
             .filter(|message| message.is_approval_request())
     }
 
-    /// The thread's model: the conversation's own where it has one, with its settings.
+    /// The thread's model.
     pub(crate) async fn model(&self, models: &dyn Models) -> Result<LlmConfig, AgentError> {
-        let conversation = self.conversation.as_ref();
-        let handle = conversation.and_then(|conversation| conversation.model.as_deref());
-        let mut model = match handle {
-            Some(handle) => models.resolve(handle).await?,
-            None => self.agent.llm_config.clone(),
-        };
-        if let Some(settings) = conversation.and_then(|own| own.model_settings.as_ref()) {
-            settings::apply(&mut model, settings)
-                .map_err(|invalid| AgentError::Invalid(format!("model_settings: {invalid}")))?;
-        }
-        Ok(model)
+        model::of_thread(models, &self.agent, self.conversation.as_ref()).await
     }
 
     /// The ids of what the model sees now.
@@ -119,10 +125,7 @@ impl Thread {
         let agent = &*self.agent;
         let filter = MessageFilter {
             agent_id: Some(agent.id),
-            thread: match self.conversation_id() {
-                None => ThreadFilter::Default,
-                Some(id) => ThreadFilter::Conversation(id),
-            },
+            thread: ThreadFilter::of(self.conversation_id()),
             ..MessageFilter::default()
         };
         let all = store.count_messages(&filter).await?;
@@ -149,18 +152,30 @@ impl Thread {
     }
 }
 
+/// Messages in this order, of which some are known.
+async fn messages(
+    store: &Store,
+    agent: &AgentId,
+    ids: &[MessageId],
+    known: Vec<Message>,
+) -> Result<Vec<Message>, AgentError> {
+    if known.is_empty() {
+        return Ok(store.messages_by_ids(agent, ids).await?);
+    }
+    let mut known: HashMap<_, _> = known
+        .into_iter()
+        .map(|message| (message.id, message))
+        .collect();
+    let unknown: Vec<_> = ids.iter().filter(|id| !known.contains_key(id)).collect();
+    let unknown: Vec<_> = unknown.into_iter().copied().collect();
+    let read = store.messages_by_ids(agent, &unknown).await?;
+    known.extend(read.into_iter().map(|message| (message.id, message)));
+    Ok(ids.iter().filter_map(|id| known.remove(id)).collect())
+}
+
 async fn blocks(store: &Store, agent: &AgentId) -> Result<Vec<Block>, AgentError> {
     let mut blocks = store.blocks_of(&[*agent]).await?;
     Ok(blocks.remove(agent).unwrap_or_default())
-}
-
-/// The tools of an agent.
-pub(crate) async fn tools(
-    store: &Store,
-    agent: &AgentId,
-) -> Result<Vec<Arc<ToolRecord>>, AgentError> {
-    let mut tools = store.tools_of(&[*agent]).await?;
-    Ok(tools.remove(agent).unwrap_or_default())
 }
 
 /// How many passages the agent's archive has, and their tags.
@@ -183,7 +198,8 @@ pub(crate) async fn archive(
     Ok((passages, tags))
 }
 
-async fn conversation(
+/// A conversation of an agent.
+pub(crate) async fn conversation(
     store: &Store,
     agent: AgentId,
     id: &ConversationId,

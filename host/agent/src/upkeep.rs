@@ -19,9 +19,6 @@ use crate::{
     thread::{self, Thread},
 };
 
-/// Threads of other agents that a change of a shared block rewrites in one go.
-const AGENTS_AT_ONCE: usize = 100;
-
 /// How a system message is made anew.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RecompileOptions {
@@ -56,7 +53,7 @@ impl Engine {
         if !options.dry_run {
             self.rewrite(&mut thread, &text).await?;
             if options.update_timestamp && conversation_id.is_none() {
-                self.note_recompiled(&[agent_id], at).await?;
+                self.note_recompiled(agent_id, at).await?;
             }
         }
         Ok(text)
@@ -69,10 +66,8 @@ impl Engine {
     /// Failures of the database; those agents that came before are done by then.
     pub async fn recompile_for_block(&self, block: &BlockId) -> Result<(), AgentError> {
         let agents = self.store().agent_ids_of_block(block).await?;
-        for agents in agents.chunks(AGENTS_AT_ONCE) {
-            for agent_id in agents {
-                self.recompile_after_change(*agent_id).await?;
-            }
+        for agent_id in agents {
+            self.recompile_after_change(agent_id).await?;
         }
         Ok(())
     }
@@ -97,7 +92,7 @@ impl Engine {
         let now = Timestamp::now();
         let text = thread.sections(self.store(), now).await?.text();
         self.rewrite(&mut thread, &text).await?;
-        self.note_recompiled(&[agent_id], now).await
+        self.note_recompiled(agent_id, now).await
     }
 
     async fn rewrite(&self, thread: &mut Thread, text: &str) -> Result<(), AgentError> {
@@ -113,22 +108,16 @@ impl Engine {
         Ok(())
     }
 
-    async fn note_recompiled(&self, agents: &[AgentId], at: Timestamp) -> Result<(), AgentError> {
-        for agent in agents {
-            let edit = move |agent: &mut Agent| {
-                agent.recompiled_at = at;
-                Ok::<_, AgentError>(())
-            };
-            match self
-                .store()
-                .update_agent(agent, edit, &Default::default())
-                .await
-            {
-                Ok(_) | Err(AgentError::Store(bulkhead_store::StoreError::NotFound { .. })) => {}
-                Err(error) => return Err(error),
-            }
+    async fn note_recompiled(&self, agent_id: AgentId, at: Timestamp) -> Result<(), AgentError> {
+        let edit = move |agent: &mut Agent| {
+            agent.recompiled_at = at;
+            Ok::<_, AgentError>(())
+        };
+        let links = Default::default();
+        match self.store().update_agent(&agent_id, edit, &links).await {
+            Ok(_) | Err(AgentError::Store(bulkhead_store::StoreError::NotFound { .. })) => Ok(()),
+            Err(error) => Err(error),
         }
-        Ok(())
     }
 
     /// Drops the history of an agent's default thread; the system message stays, made anew. With
@@ -169,7 +158,7 @@ impl Engine {
             });
         }
         self.store().commit_step(&commit).await?;
-        self.note_recompiled(&[agent_id], now).await
+        self.note_recompiled(agent_id, now).await
     }
 
     /// The open request for approval of an agent's default thread.
@@ -221,10 +210,10 @@ impl Engine {
             conversation_id: None,
         };
         let thread = Thread::load(self.store(), key).await?;
-        let tools = thread::tools(self.store(), &agent_id).await?;
-        let Some(tool) = tools.into_iter().find(|tool| tool.name == tool_name) else {
+        let Some(tool) = thread.tools.iter().find(|tool| tool.name == tool_name) else {
             return Ok(None);
         };
+        let tool = Arc::clone(tool);
         let cancel = self.root().child_token();
         let chain: Arc<[AgentId]> = vec![agent_id].into();
         let services = StepServices::new(self, &thread, chain, cancel.clone());

@@ -304,6 +304,10 @@ pub struct Step {
     /// What is known of its error.
     #[serde(default)]
     pub error_data: Option<Value>,
+    /// The ids of its calls that were approved and have begun to run, until their results are
+    /// stored: what is left here when a server ends is not run again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub begun_calls: Vec<String>,
     /// How long its parts took.
     #[serde(default)]
     pub metrics: StepMetrics,

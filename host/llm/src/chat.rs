@@ -12,6 +12,8 @@ use zeroize::Zeroizing;
 pub struct Endpoint {
     /// The provider's name as people know it, for messages: `OpenAI`, `Anthropic`, `Google AI`, ….
     pub provider: String,
+    /// `provider-<uuid>` of a provider that was made through the API; none for others.
+    pub provider_id: Option<String>,
     /// Without a trailing slash, up to and with the version where the vendor's SDK wants it there
     /// (`https://api.openai.com/v1`, `https://api.anthropic.com`,
     /// `https://generativelanguage.googleapis.com`).

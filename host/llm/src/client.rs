@@ -1,6 +1,7 @@
 //! The one entry point to all providers.
 
 use bulkhead_domain::EmbeddingConfig;
+use serde_json::Value;
 
 use crate::{
     SetupError,
@@ -52,6 +53,26 @@ impl Client {
             }
             _ => openai::chat(transport, request, deltas).await,
         }
+    }
+
+    /// The body that [`Self::chat`] posts, with `stream` where it is given `deltas`. It holds no
+    /// key. Nobody is asked.
+    ///
+    /// # Errors
+    /// For an endpoint of a type that can't be asked.
+    pub fn payload(&self, request: &ChatRequest, stream: bool) -> Result<Value, LlmError> {
+        if crate::scripted::is_scripted(&request.config) {
+            return Ok(crate::scripted::payload(request, stream));
+        }
+        Ok(match request.config.model_endpoint_type.as_str() {
+            "anthropic" => crate::anthropic::payload(request, stream),
+            "google_ai" => crate::gemini::payload(request),
+            other @ ("bedrock" | "google_vertex" | "chatgpt_oauth") => {
+                return Err(unspoken(&request.endpoint, other));
+            }
+            _ if responses::speaks(&request.config) => responses::payload(request, stream),
+            _ => openai::payload(request, stream),
+        })
     }
 
     /// One vector for each text, in order.

@@ -5,7 +5,7 @@ mod common;
 
 use bulkhead_domain::{ImageSource, LlmConfig, Part, ToolCall, Usage};
 use bulkhead_llm::{ChatMessage, ChatRequest, Delta, ErrorKind, Finish, ToolChoice, ToolSpec};
-use common::{Answer, Asked, Server, ask, stream};
+use common::{Answer, Server, ask, stream, user};
 use serde_json::{Value, json};
 
 const MODEL: &str = "claude-sonnet-4-5";
@@ -13,16 +13,6 @@ const MODEL: &str = "claude-sonnet-4-5";
 fn request(server: &Server, model: &str, messages: Vec<ChatMessage>) -> ChatRequest {
     let config = LlmConfig::new("anthropic", "anthropic", model, 200_000);
     server.request("Anthropic", config, messages)
-}
-
-/// A header, empty where there is none.
-fn header<'a>(asked: &'a Asked, name: &str) -> &'a str {
-    let value = asked.headers.get(name);
-    value.map_or("", |value| value.to_str().unwrap())
-}
-
-fn user(text: &str) -> ChatMessage {
-    ChatMessage::User(vec![Part::text(text)])
 }
 
 fn image() -> Part {
@@ -187,10 +177,10 @@ async fn a_conversation_is_sent_with_nothing_lost() {
 
     let sent = server.only_request();
     assert_eq!(sent.uri, "/v1/messages");
-    assert_eq!(header(&sent, "x-api-key"), common::KEY);
-    assert_eq!(header(&sent, "anthropic-version"), "2023-06-01");
+    assert_eq!(sent.header("x-api-key"), common::KEY);
+    assert_eq!(sent.header("anthropic-version"), "2023-06-01");
     assert_eq!(
-        header(&sent, "anthropic-beta"),
+        sent.header("anthropic-beta"),
         "interleaved-thinking-2025-05-14"
     );
     let image = json!({"type": "image", "source":
@@ -248,7 +238,7 @@ async fn what_another_model_signed_is_not_sent_and_ends_reasoning_for_this_reque
     ask(&request, None).await.unwrap();
 
     let sent = server.only_request();
-    assert_eq!(header(&sent, "anthropic-beta"), "");
+    assert_eq!(sent.header("anthropic-beta"), "");
     assert_eq!(sent.body.get("thinking"), None);
     // The vendor's range ends at 1.
     assert_eq!(sent.body["temperature"], 1.0);

@@ -7,7 +7,7 @@ use bulkhead_domain::{EmbeddingConfig, ImageSource, LlmConfig, Part, ToolCall, U
 use bulkhead_llm::{
     ChatMessage, ChatRequest, Client, Delta, ErrorKind, Finish, ToolChoice, ToolSpec,
 };
-use common::{Answer, Asked, Server, ask, stream};
+use common::{Answer, Server, ask, stream, user};
 use serde_json::{Value, json};
 
 const MODEL: &str = "gemini-2.5-flash";
@@ -15,16 +15,6 @@ const MODEL: &str = "gemini-2.5-flash";
 fn request(server: &Server, model: &str, messages: Vec<ChatMessage>) -> ChatRequest {
     let config = LlmConfig::new("google_ai", "google_ai", model, 1_000_000);
     server.request("Google AI", config, messages)
-}
-
-/// A header, empty where there is none.
-fn header<'a>(asked: &'a Asked, name: &str) -> &'a str {
-    let value = asked.headers.get(name);
-    value.map_or("", |value| value.to_str().unwrap())
-}
-
-fn user(text: &str) -> ChatMessage {
-    ChatMessage::User(vec![Part::text(text)])
 }
 
 fn image(url: &str) -> Part {
@@ -170,7 +160,7 @@ async fn a_conversation_is_sent_with_nothing_lost() {
 
     let sent = server.only_request();
     assert_eq!(sent.uri, "/v1beta/models/gemini-2.5-flash:generateContent");
-    assert_eq!(header(&sent, "x-goog-api-key"), common::KEY);
+    assert_eq!(sent.header("x-goog-api-key"), common::KEY);
     let inline = |data: &str| json!({"inlineData": {"mimeType": "image/png", "data": data}});
     let expected = json!({
         "systemInstruction": {"parts": [{"text": "Be kind."}]},

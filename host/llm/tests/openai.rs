@@ -5,16 +5,12 @@ mod common;
 
 use bulkhead_domain::{ImageSource, LlmConfig, Part, ToolCall, Usage};
 use bulkhead_llm::{ChatMessage, ChatRequest, Delta, ErrorKind, Finish, ToolChoice, ToolSpec};
-use common::{Answer, KEY, Server, ask, stream};
+use common::{Answer, KEY, Server, ask, stream, user};
 use serde_json::{Value, json};
 
 fn request(server: &Server, endpoint_type: &str, messages: Vec<ChatMessage>) -> ChatRequest {
     let config = LlmConfig::new(endpoint_type, endpoint_type, "gpt-4o", 128_000);
     server.request("OpenAI", config, messages)
-}
-
-fn user(text: &str) -> ChatMessage {
-    ChatMessage::User(vec![Part::text(text)])
 }
 
 fn image() -> Part {

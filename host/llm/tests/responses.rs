@@ -5,16 +5,12 @@ mod common;
 
 use bulkhead_domain::{ImageSource, LlmConfig, Part, ToolCall, message::SummaryPart};
 use bulkhead_llm::{ChatMessage, ChatRequest, Delta, ErrorKind, Finish, ToolChoice, ToolSpec};
-use common::{Answer, Server, ask, stream};
+use common::{Answer, Server, ask, stream, user};
 use serde_json::{Value, json};
 
 fn request(server: &Server, messages: Vec<ChatMessage>) -> ChatRequest {
     let config = LlmConfig::new("openai", "openai", "o4-mini", 200_000);
     server.request("OpenAI", config, messages)
-}
-
-fn user(text: &str) -> ChatMessage {
-    ChatMessage::User(vec![Part::text(text)])
 }
 
 fn call(id: &str) -> ToolCall {

@@ -1,51 +1,96 @@
-//! Runs whose server died: they have failed, and somebody must say so.
+//! Runs whose server ended before they did: they have failed, and somebody must say so.
+//!
+//! A server that has its database to itself ends them when it starts. Where several share one, each
+//! says from time to time which runs it works on; what nobody has spoken of for a while, any of them
+//! ends. The same look finds runs of a server's own that it works on no more: whose end could not be
+//! stored, because the disk was full.
 
-use std::time::Duration;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
-use bulkhead_agent::Engine;
 use bulkhead_domain::Timestamp;
-use bulkhead_store::run::SILENCE_MAX;
 use tokio_util::sync::CancellationToken;
 
-/// How often a server says which runs it works on, and looks for those that nobody works on.
-const EVERY: Duration = Duration::from_secs(SILENCE_MAX.as_secs() / 4);
-/// What the metadata of such a run say.
-const REASON: &str = "the server that worked on this run ended before the run did";
+use crate::{app::App, http::messages::later};
 
-/// Ends the runs that were going on when their server died. A server that has its database to
-/// itself does so once, before its first run; one of several until `stop`, and says meanwhile
-/// which runs are its own.
-pub(crate) async fn watch(engine: Engine, shared: bool, stop: CancellationToken) {
-    if !shared {
-        return;
-    }
+/// How often a server looks whether its runs were ended by another one that was told to cancel them.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// Ends all runs that go on, before this server's first one: nobody else works on this database.
+pub(crate) async fn end_all(app: &Arc<App>) {
+    // Whatever the clock said when somebody worked on them last.
+    fail(app, Timestamp::from_micros(i64::MAX)).await;
+}
+
+/// Says which runs are this server's own, ends those that nobody has spoken of for `silence`, and
+/// cancels its own that other servers have ended, until `stop`.
+pub(crate) async fn watch(app: Arc<App>, silence: Duration, shared: bool, stop: CancellationToken) {
+    let every = silence / 4;
+    let pause = if shared { LOOK.min(every) } else { every };
+    let mut spoken: Option<Instant> = None;
     stop.run_until_cancelled(async {
         loop {
-            let silence = i64::try_from(SILENCE_MAX.as_micros()).unwrap_or(i64::MAX);
-            let since = Timestamp::now().micros().saturating_sub(silence);
-            fail(&engine, Timestamp::from_micros(since)).await;
-            tokio::time::sleep(EVERY).await;
-            let running = engine.running();
-            if running.is_empty() {
-                continue;
+            if spoken.is_none_or(|spoken| spoken.elapsed() >= every) {
+                // First: a server that was stopped for longer than the silence ends none of its own.
+                keep_alive(&app).await;
+                spoken = Some(Instant::now());
+                let silence = i64::try_from(silence.as_micros()).unwrap_or(i64::MAX);
+                let since = Timestamp::now().micros().saturating_sub(silence);
+                fail(&app, Timestamp::from_micros(since)).await;
             }
-            if let Err(error) = engine.store().keep_runs_alive(&running).await {
-                tracing::warn!(%error, "running runs could not be noted as such");
+            tokio::time::sleep(pause).await;
+            if shared {
+                heed_others(&app).await;
             }
         }
     })
     .await;
 }
 
-/// Ends the runs that nobody has worked on since.
-pub(crate) async fn fail(engine: &Engine, silent_since: Timestamp) {
-    match engine
-        .store()
-        .fail_abandoned_runs(silent_since, REASON)
-        .await
-    {
-        Ok(runs) if runs.is_empty() => {}
-        Ok(runs) => tracing::warn!(runs = runs.len(), "abandoned runs have failed"),
-        Err(error) => tracing::warn!(%error, "abandoned runs could not be ended"),
+async fn keep_alive(app: &App) {
+    let running = app.engine.running();
+    if running.is_empty() {
+        return;
+    }
+    if let Err(error) = app.store.keep_runs_alive(&running).await {
+        tracing::warn!(%error, "running runs could not be noted as such");
+    }
+}
+
+/// Cancels the runs that go on here and have ended in the database.
+async fn heed_others(app: &App) {
+    let running = app.engine.running();
+    if running.is_empty() {
+        return;
+    }
+    match app.store.ended_runs(&running).await {
+        Ok(ended) => {
+            for run_id in ended {
+                app.engine.cancel_run(run_id);
+            }
+        }
+        Err(error) => tracing::warn!(%error, "it is not known whether runs were cancelled"),
+    }
+}
+
+/// Ends the runs that nobody has worked on since, and reports those that want it.
+async fn fail(app: &Arc<App>, silent_since: Timestamp) {
+    let runs = match app.engine.fail_abandoned(silent_since).await {
+        Ok(runs) => runs,
+        Err(error) => return tracing::warn!(%error, "abandoned runs could not be ended"),
+    };
+    if !runs.is_empty() {
+        tracing::warn!(runs = runs.len(), "abandoned runs have failed");
+    }
+    for run in runs {
+        let Some(url) = run.callback_url else {
+            continue;
+        };
+        let app = Arc::clone(app);
+        app.tasks.clone().spawn(async move {
+            later::report(&app, run.id, &url).await;
+        });
     }
 }

@@ -6,7 +6,7 @@ use bulkhead_agent::Engine;
 use bulkhead_egress::Egress;
 use bulkhead_sandbox::{Sandbox, services::StateService};
 use bulkhead_store::{ReceiptWriter, Store};
-use tokio_util::task::TaskTracker;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     agents::models::AllModels,
@@ -43,4 +43,8 @@ pub(crate) struct App {
     /// The way out for what the server itself fetches for clients.
     pub(crate) egress: Egress,
     pub(crate) ids: crate::http::observe::RequestIds,
+    /// Cancelled when the server begins to shut down: sockets say good-bye.
+    pub(crate) closing: CancellationToken,
+    /// How long a socket may stay without a word of its client.
+    pub(crate) client_timeout: std::time::Duration,
 }

@@ -29,6 +29,9 @@ const FILE_NAME: &str = "bulkhead.toml";
 const DEFAULT_GRACE: Duration = Duration::from_secs(20);
 /// Connections at once. Each costs a file descriptor; the usual limit of a process is 1,024.
 const DEFAULT_CONNECTIONS: usize = 900;
+/// How long a client may give no sign of life where one is due: far longer than networks fail for a
+/// moment, and as long as clients themselves wait for a word.
+const DEFAULT_CLIENT_TIMEOUT: Duration = Duration::from_secs(60);
 /// Days that receipts are kept: long enough to look into what somebody notices late.
 const DEFAULT_RECEIPTS_DAYS: u64 = 30;
 /// Receipts that are kept: about one gigabyte of them.
@@ -59,12 +62,18 @@ pub struct Config {
     pub egress: bulkhead_egress::Settings,
     /// Connections at once.
     pub max_connections: usize,
+    /// How long a client may take nothing of what it is sent, or on a WebSocket leave a ping without
+    /// an answer, before its connection is closed; that ends what goes on for this client alone.
+    pub client_timeout: Duration,
     /// How long running calls may go on at shutdown.
     pub grace: Duration,
     /// Days that receipts are kept.
     pub receipts_days: u64,
     /// Receipts that are kept at most; the oldest go first.
     pub receipts_max: u64,
+    /// After this long without a word from the server that works on it, a run has failed. The same
+    /// for all servers that share a database; each speaks four times as often.
+    pub run_silence: Duration,
     /// Whether built-in tools whose name has no version are installed at each start.
     pub builtin_tools: bool,
     /// What is logged; read by [`crate::telemetry::init`].
@@ -126,9 +135,11 @@ impl Config {
             sandbox: bulkhead_sandbox::Settings::default(),
             egress: bulkhead_egress::Settings::default(),
             max_connections: DEFAULT_CONNECTIONS,
+            client_timeout: DEFAULT_CLIENT_TIMEOUT,
             grace: DEFAULT_GRACE,
             receipts_days: DEFAULT_RECEIPTS_DAYS,
             receipts_max: DEFAULT_RECEIPTS_MAX,
+            run_silence: bulkhead_store::run::SILENCE_MAX,
             builtin_tools: true,
             log: "info".to_owned(),
             log_format: LogFormat::Text,

@@ -6,7 +6,7 @@
 //! - [`cli`]: the program `bulkhead`.
 //! - `http`: the API, one file a resource. `registry`: what is installed and what it may do.
 //! - `agents`: what the agent loop gets of this server: models and tools.
-//! - `calls`: the one way by which tools run. `listener`: connections.
+//! - `calls`: the one way by which tools run. `listener`, `connection`: connections.
 //! - `data_dir`: the folder of a server. `retention`: how long receipts are kept.
 //! - `abandoned`: runs whose server died.
 
@@ -16,6 +16,7 @@ mod app;
 mod calls;
 pub mod cli;
 mod config;
+mod connection;
 mod contract;
 mod data_dir;
 mod http;

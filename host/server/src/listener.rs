@@ -14,6 +14,8 @@ use tokio::{
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
+use crate::connection::Connection;
+
 /// How long the head of a request may take to arrive: a client that sends a byte now and then
 /// would hold its connection for ever.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(15);
@@ -34,15 +36,18 @@ pub(crate) struct Connections {
     /// Cancelled to drop what is still open.
     abort: CancellationToken,
     slots: Arc<Semaphore>,
+    /// How long a client may take nothing of what it is sent.
+    patience: Duration,
 }
 
 impl Connections {
-    pub(crate) fn new(max: usize) -> Self {
+    pub(crate) fn new(max: usize, patience: Duration) -> Self {
         Self {
             tracker: TaskTracker::new(),
             stop: CancellationToken::new(),
             abort: CancellationToken::new(),
             slots: Arc::new(Semaphore::new(max.min(Semaphore::MAX_PERMITS))),
+            patience,
         }
     }
 
@@ -62,11 +67,12 @@ impl Connections {
                     return;
                 };
                 let (stream, peer) = accept(&listener).await;
+                // Answers are written in one piece; waiting to fill a segment only costs time.
+                let _ = stream.set_nodelay(true);
+                let counted = self.tracker.token();
+                let stream = Connection::new(stream, self.patience, slot, counted);
                 let connection = self.serve(&server, stream, peer, router.clone());
-                self.tracker.spawn(async move {
-                    connection.await;
-                    drop(slot);
-                });
+                self.tracker.spawn(connection);
             }
         });
         accepting.await;
@@ -75,14 +81,13 @@ impl Connections {
     fn serve(
         &self,
         server: &http1::Builder,
-        stream: TcpStream,
+        stream: Connection,
         peer: SocketAddr,
         router: Router,
     ) -> impl Future<Output = ()> + use<> {
-        // Answers are written in one piece; waiting to fill a segment only costs time.
-        let _ = stream.set_nodelay(true);
         let service = TowerToHyperService::new(router);
         let connection = server.serve_connection(TokioIo::new(stream), service);
+        let connection = connection.with_upgrades();
         let (stop, abort) = (self.stop.clone(), self.abort.clone());
         async move {
             let mut connection = std::pin::pin!(connection);

@@ -127,9 +127,9 @@ impl Server {
             .await
             .map_err(listen_error)?;
         let addr = listener.local_addr().map_err(listen_error)?;
-        let app = open(&config).await?;
-        let connections = Connections::new(config.max_connections);
         let handle = Handle(CancellationToken::new());
+        let app = open(&config, handle.0.clone()).await?;
+        let connections = Connections::new(config.max_connections, config.client_timeout);
         let running = Running {
             app,
             connections,
@@ -199,7 +199,7 @@ fn take_data_dir(folder: &Path) -> Result<File, StartError> {
     })
 }
 
-async fn open(config: &Config) -> Result<Arc<App>, StartError> {
+async fn open(config: &Config, closing: CancellationToken) -> Result<Arc<App>, StartError> {
     let key = match &config.key {
         Some(hex) => InstallationKey::from_hex(hex)?,
         None => InstallationKey::load_or_create(&config.data_dir.join("installation.key"))?,
@@ -247,6 +247,8 @@ async fn open(config: &Config) -> Result<Arc<App>, StartError> {
         runtimes: Runtimes::default(),
         packages: Packages::new(&config.data_dir),
         ids: RequestIds::new(),
+        closing,
+        client_timeout: config.client_timeout,
         egress: own_egress,
         tasks: TaskTracker::new(),
         engine,
@@ -259,7 +261,7 @@ async fn open(config: &Config) -> Result<Arc<App>, StartError> {
     });
     app.engine.set_tools(Arc::new(SandboxTools::of(&app)));
     if !config.is_shared() {
-        abandoned::fail(&app.engine, bulkhead_domain::Timestamp::now()).await;
+        abandoned::end_all(&app).await;
     }
     Ok(app)
 }
@@ -292,7 +294,8 @@ impl Running {
             self.stop.clone(),
         ));
         let watching = tokio::spawn(abandoned::watch(
-            self.app.engine.clone(),
+            Arc::clone(&self.app),
+            self.config.run_silence,
             self.config.is_shared(),
             self.stop.clone(),
         ));

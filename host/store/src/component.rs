@@ -151,7 +151,7 @@ impl Store {
             .bind(description)
             .bind(now)
             .bind(bytes);
-        transaction.execute(insert).await?;
+        transaction.defer(insert).await?;
         let stored = read(&mut transaction, &digest).await?;
         if stored.name != new.name {
             return Err(StoreError::OtherName { name: stored.name }.into());
@@ -273,7 +273,7 @@ impl Store {
             AND NOT EXISTS (SELECT 1 FROM components WHERE name = $1)";
         if transaction.execute(Statement::new(last).bind(name)).await? > 0 {
             let grants = Statement::new("DELETE FROM grants WHERE component = $1");
-            transaction.execute(grants.bind(name)).await?;
+            transaction.defer(grants.bind(name)).await?;
             state::delete_of_component(&mut transaction, name).await?;
         }
         transaction.commit().await?;
@@ -348,14 +348,14 @@ async fn set_status(
         let retire = "UPDATE components SET status = 'retired', updated_at = $1
             WHERE name = $2 AND status = 'active'";
         let retire = Statement::new(retire).bind(now).bind(stored.name.as_str());
-        transaction.execute(retire).await?;
+        transaction.defer(retire).await?;
     }
     let set = "UPDATE components SET status = $1, updated_at = $2 WHERE digest = $3";
     let set = Statement::new(set)
         .bind(status.as_str())
         .bind(now)
         .bind(stored.digest.to_string());
-    transaction.execute(set).await?;
+    transaction.defer(set).await?;
     read(transaction, &stored.digest).await
 }
 

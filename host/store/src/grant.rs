@@ -104,7 +104,7 @@ impl Store {
             .bind(grant.created_at)
             .bind(grant.expires_at);
         let mut transaction = self.database().begin(Durability::Power).await?;
-        transaction.execute(put).await?;
+        transaction.defer(put).await?;
         transaction.commit().await
     }
 

@@ -88,7 +88,7 @@ pub mod thread;
 pub mod tool;
 mod upserted;
 
-pub use agent::{AgentFilter, AgentOrder, AgentRelations, NewAgent, TagFilter};
+pub use agent::{AgentFilter, AgentOrder, AgentRelations, EquippedAgent, NewAgent, TagFilter};
 pub use archive::{ArchiveAgentsFilter, ArchiveFilter};
 pub use block::BlockFilter;
 pub use check::{PAGE_DEFAULT, PAGE_MAX};

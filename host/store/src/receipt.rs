@@ -152,7 +152,7 @@ impl Store {
 /// Stores a receipt as a part of something larger. One that is already stored is left as it is.
 pub(crate) async fn insert_receipt(transaction: &mut Transaction, receipt: &Receipt) -> Result<()> {
     let insert = insert(std::iter::once(prepare(receipt)?));
-    transaction.execute(insert).await.map(drop)
+    transaction.defer(insert).await
 }
 
 fn prepare(receipt: &Receipt) -> Result<Prepared> {

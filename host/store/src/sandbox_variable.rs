@@ -348,7 +348,7 @@ async fn put(
         .bind(variable.created_at)
         .bind(variable.updated_at)
         .bind(sealed);
-    transaction.execute(put).await.map(drop)
+    transaction.defer(put).await
 }
 
 fn record(sealer: &Sealer, row: &Row) -> Result<SandboxVariable> {

@@ -127,7 +127,7 @@ impl Store {
             .bind(version)
             .bind(signed(bytes))
             .bind(value);
-        transaction.execute(put).await?;
+        transaction.defer(put).await?;
         save(
             &mut transaction,
             space,
@@ -220,7 +220,7 @@ pub(crate) async fn delete_of_component(
     let delete = Statement::new(delete)
         .bind(format!("{component}/"))
         .bind(format!("{component}0"));
-    transaction.execute(delete).await.map(drop)
+    transaction.defer(delete).await
 }
 
 /// From here to the end of the transaction nobody else changes this namespace.
@@ -253,7 +253,7 @@ async fn save(
         .bind(totals.sequence)
         .bind(signed(totals.entries))
         .bind(signed(totals.bytes));
-    transaction.execute(save).await.map(drop)
+    transaction.defer(save).await
 }
 
 async fn find(

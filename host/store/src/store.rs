@@ -55,7 +55,7 @@ impl Store {
             let insert = "INSERT INTO installation (id, key_check) VALUES (1, $1)
                 ON CONFLICT (id) DO NOTHING";
             let insert = Statement::new(insert).bind(self.sealer().key_check()?);
-            transaction.execute(insert).await?;
+            transaction.defer(insert).await?;
             check = transaction.optional(Statement::new(read)).await?;
             transaction.commit().await?;
         }

@@ -12,6 +12,7 @@ import "./resources/messages.mjs";
 import "./resources/streams.mjs";
 import "./resources/approvals.mjs";
 import "./resources/runs.mjs";
+import "./resources/files.mjs";
 import { runChecks } from "./resources/testing.mjs";
 
 if (process.env.FAKE_OPENAI) await import("./resources/vendors.mjs");

@@ -2,12 +2,14 @@
 //!
 //! - [`create`], [`read`], [`list`], [`update`]: agents, on both databases.
 //! - [`blocks`], [`tools`], [`identities`], [`archival`]: what hangs on them.
+//! - [`file`]: agents as files.
 //! - [`bad_input`]: what is refused, in which words.
 
 mod archival;
 mod bad_input;
 mod blocks;
 mod create;
+mod file;
 mod identities;
 mod list;
 mod read;

@@ -3,7 +3,10 @@
 use serde_json::{Value, json};
 
 use super::{agent, each, made, on_both_databases, patched, path, read, text, tool};
-use crate::support::TestServer;
+use crate::{
+    support::TestServer,
+    vendor::{KEY, MODEL, Vendor},
+};
 
 #[tokio::test]
 async fn only_what_is_given_changes_and_null_is_as_left_out() {
@@ -87,8 +90,61 @@ async fn the_model_is_configured_in_its_short_forms() {
     assert_eq!(config["max_tokens"], 5);
     let config = change(json!({ "reasoning": false })).await;
     assert_eq!(config["enable_reasoner"], false);
-    let config = change(json!({ "model": "bulkhead/scripted" })).await;
-    assert_ne!(config["max_tokens"], 5);
+}
+
+#[tokio::test]
+async fn another_model_is_asked_as_somebody_set_it_of_the_former() {
+    let vendor = Vendor::start().await;
+    let server = TestServer::start().await;
+    let body = json!({
+        "name": "mine", "provider_type": "openai", "api_key": KEY, "base_url": vendor.base_url,
+    });
+    made(&server, "/v1/providers/", &body).await;
+    let agent = agent(&server, json!({ "parallel_tool_calls": true })).await;
+    let other = format!("mine/{MODEL}");
+    let moved = patched(&server, &path(&agent), &json!({ "model": other })).await;
+    let config = &moved["llm_config"];
+    assert_eq!(
+        (&config["handle"], &config["parallel_tool_calls"]),
+        (&json!(other), &json!(true))
+    );
+    assert_eq!(
+        config["context_window"], 32_768,
+        "what nobody set is the model's"
+    );
+    let format = json!({ "type": "json_object" });
+    let settings = json!({
+        "provider_type": "openai", "parallel_tool_calls": false, "temperature": 0.1,
+        "max_output_tokens": 5, "response_format": format,
+    });
+    patched(
+        &server,
+        &path(&agent),
+        &json!({ "model_settings": settings }),
+    )
+    .await;
+    let back = json!({ "model": "bulkhead/scripted", "max_tokens": 7 });
+    let config = patched(&server, &path(&agent), &back).await["llm_config"].clone();
+    for (field, expected) in [
+        ("handle", json!("bulkhead/scripted")),
+        ("context_window", json!(128_000)),
+        ("parallel_tool_calls", json!(false)),
+        ("temperature", json!(0.1)),
+        ("response_format", format),
+        ("max_tokens", json!(7)),
+    ] {
+        assert_eq!(config[field], expected, "{field}");
+    }
+    // A whole configuration says all of it itself.
+    let whole = json!({ "llm_config": {
+        "model": "scripted", "model_endpoint_type": "openai", "context_window": 9000,
+        "handle": "bulkhead/scripted", "provider_name": "bulkhead",
+    } });
+    let config = patched(&server, &path(&agent), &whole).await["llm_config"].clone();
+    assert_eq!(
+        (&config["temperature"], &config["max_tokens"]),
+        (&json!(1.0), &Value::Null)
+    );
 }
 
 #[tokio::test]

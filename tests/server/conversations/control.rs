@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::begun;
 use crate::{
     clients::{agent, detail, made, read, said, text, told},
+    live::Live,
     support::{Answer, TestServer},
 };
 
@@ -140,4 +141,32 @@ async fn the_system_message_is_made_anew_unless_it_is_only_asked_for() {
     let made = made(&server, &format!("{path}/recompile"), &Value::Null).await;
     assert_eq!(prompt().await, text(&made));
     assert!(text(&made).contains("<value>\nnew\n</value>"), "{made}");
+}
+
+#[tokio::test]
+async fn the_default_thread_is_cancelled_without_the_conversations_and_an_agent_with_them() {
+    let server = TestServer::start().await;
+    let agent = agent(&server, json!({ "include_base_tools": false })).await;
+    let conversation = format!("{}/messages", begun(&server, &agent).await);
+    let own = format!("/v1/agents/{agent}/messages/stream");
+    let body = json!({ "input": "wait 60s\nsay late" });
+    let mut other = Live::post(&server, &conversation, &body).await;
+    let kept = other.run().await;
+    for cancel in [
+        format!("/v1/conversations/default/cancel?agent_id={agent}"),
+        format!("/v1/conversations/{agent}/cancel"),
+    ] {
+        let mut stream = Live::post(&server, &own, &body).await;
+        let run = stream.run().await;
+        let cancelled = made(&server, &cancel, &Value::Null).await;
+        assert_eq!(cancelled, json!({ run: "cancelled" }));
+        let idle = server.post(&cancel, &Value::Null).await;
+        let expected = format!("CONFLICT: No active runs to cancel for agent {agent}");
+        assert_eq!(detail(&idle), (409, &*expected));
+    }
+    let goes_on = read(&server, &format!("/v1/runs/{kept}")).await;
+    assert_eq!(goes_on["status"], "running");
+    let all = format!("/v1/agents/{agent}/messages/cancel");
+    let cancelled = made(&server, &all, &json!({})).await;
+    assert_eq!(cancelled, json!({ kept: "cancelled" }));
 }

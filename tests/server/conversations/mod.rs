@@ -4,6 +4,7 @@
 //!   its own. [`control`]: one request at a time; runs are cancelled, contexts made shorter.
 //! - [`bad_input`]: what is refused, in which words.
 
+mod again;
 mod bad_input;
 mod control;
 mod save;
@@ -24,7 +25,7 @@ async fn conversation(server: &TestServer, agent: &str, body: Value) -> Value {
 }
 
 /// The path of a new conversation.
-async fn begun(server: &TestServer, agent: &str) -> String {
+pub(crate) async fn begun(server: &TestServer, agent: &str) -> String {
     path(&conversation(server, agent, json!({})).await)
 }
 

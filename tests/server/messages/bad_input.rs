@@ -43,6 +43,10 @@ async fn a_body_that_is_not_what_the_route_takes_is_refused_with_every_place() {
             "'int_parsing'",
         ),
         (
+            json!({ "input": "x", "max_steps": 0 }),
+            "{'type': 'greater_than', 'loc': ('body', 'max_steps'), 'msg': 'Input should be greater than 0', 'input': 0, 'ctx': {'gt': 0}}",
+        ),
+        (
             json!({ "input": "x", "include_return_message_types": ["letters"] }),
             "Input should be 'system_message', ",
         ),
@@ -55,6 +59,21 @@ async fn a_body_that_is_not_what_the_route_takes_is_refused_with_every_place() {
         let (status, text) = detail(&answer);
         assert_eq!(status, 422, "{body}: {text}");
         assert!(text.contains(expected), "{body}: {text}");
+    }
+    // So it is on the other ways to send.
+    let body = json!({ "input": "x", "max_steps": -1 });
+    let conversation = format!("/v1/conversations/{agent}/messages");
+    for path in [
+        &*path(&agent, "/stream"),
+        &path(&agent, "/async"),
+        &conversation,
+    ] {
+        let answer = server.post(path, &body).await;
+        let (status, text) = detail(&answer);
+        assert!(
+            status == 422 && text.contains("'greater_than'"),
+            "{path}: {text}"
+        );
     }
     for (messages, expected) in [
         (

@@ -1,15 +1,18 @@
 //! Messages to agents and what comes of them, with the offline model, which does what it is told.
 //!
 //! - [`blocking`], [`step_stream`], [`token_stream`], [`later`]: the forms of an answer.
-//! - [`tools`], [`rules`], [`approval`], [`memory`]: what tools do, may do, and wait for.
-//! - [`list`], [`runs`]: what is stored. [`bad_input`]: what is refused, in which words.
+//! - [`tools`], [`rules`], [`memory`]: what tools do and may do; what they wait for stands in
+//!   [`crate::approvals`], and what stops them in [`crate::cancellation`].
+//! - [`list`], [`runs`]: what is stored. [`rejoin`]: streams that are left and rejoined. [`bad_input`]: what is refused, in which words.
 
-mod approval;
 mod bad_input;
 mod blocking;
 mod later;
+mod leaving;
 mod list;
 mod memory;
+mod preview;
+mod rejoin;
 mod rules;
 mod runs;
 mod step_stream;
@@ -21,7 +24,7 @@ use serde_json::{Value, json};
 use crate::support::{Answer, TestServer};
 
 /// Makes an agent; without tools that come with the server unless `more` says otherwise.
-async fn agent(server: &TestServer, more: Value) -> String {
+pub(crate) async fn agent(server: &TestServer, more: Value) -> String {
     let mut body = json!({
         "name": "Ada", "model": "bulkhead/scripted", "include_base_tools": false,
     });
@@ -33,28 +36,28 @@ async fn agent(server: &TestServer, more: Value) -> String {
     text(&made.body["id"]).to_owned()
 }
 
-fn path(agent: &str, rest: &str) -> String {
+pub(crate) fn path(agent: &str, rest: &str) -> String {
     format!("/v1/agents/{agent}/messages{rest}")
 }
 
 /// Sends a body to an agent.
-async fn send(server: &TestServer, agent: &str, body: Value) -> Answer {
+pub(crate) async fn send(server: &TestServer, agent: &str, body: Value) -> Answer {
     server.post(&path(agent, ""), &body).await
 }
 
 /// Sends a text that must be answered, and gives the answer.
-async fn say(server: &TestServer, agent: &str, input: &str) -> Value {
+pub(crate) async fn say(server: &TestServer, agent: &str, input: &str) -> Value {
     let answer = send(server, agent, json!({ "input": input })).await;
     assert_eq!(answer.status, 200, "{answer:?}");
     answer.body
 }
 
-fn text(value: &Value) -> &str {
+pub(crate) fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_else(|| panic!("a text: {value}"))
 }
 
 /// The kinds of messages, in order.
-fn kinds(messages: &Value) -> Vec<&str> {
+pub(crate) fn kinds(messages: &Value) -> Vec<&str> {
     let messages = messages.as_array().unwrap();
     messages
         .iter()
@@ -63,12 +66,12 @@ fn kinds(messages: &Value) -> Vec<&str> {
 }
 
 /// Why an answer ended.
-fn stop(answer: &Value) -> &str {
+pub(crate) fn stop(answer: &Value) -> &str {
     text(&answer["stop_reason"]["stop_reason"])
 }
 
 /// The tools that were called and what each gave, in order.
-fn calls(answer: &Value) -> Vec<(&str, &str)> {
+pub(crate) fn calls(answer: &Value) -> Vec<(&str, &str)> {
     let messages = answer["messages"].as_array().unwrap();
     let returns = messages
         .iter()
@@ -79,11 +82,11 @@ fn calls(answer: &Value) -> Vec<(&str, &str)> {
 }
 
 /// A JavaScript tool of this name; its body sees the argument `a`, a text that may be left out.
-async fn tool(server: &TestServer, name: &str, body: &str) -> String {
+pub(crate) async fn tool(server: &TestServer, name: &str, body: &str) -> String {
     tool_with(server, name, body, json!({})).await
 }
 
-async fn tool_with(server: &TestServer, name: &str, body: &str, more: Value) -> String {
+pub(crate) async fn tool_with(server: &TestServer, name: &str, body: &str, more: Value) -> String {
     let mut tool = json!({
         "source_type": "javascript",
         "source_code": format!("function {name}(a = '') {{ {body} }}"),
@@ -105,35 +108,37 @@ async fn tool_with(server: &TestServer, name: &str, body: &str, more: Value) -> 
 }
 
 /// One event of a stream: its name, where it has one, and its data.
-type Event = (Option<String>, Value);
+pub(crate) type Event = (Option<String>, Value);
 
 /// The events of a stream that has ended; data that is no JSON as a text.
-fn events(answer: &Answer) -> Vec<Event> {
+pub(crate) fn events(answer: &Answer) -> Vec<Event> {
     assert_eq!(answer.status, 200, "{answer:?}");
     assert_eq!(
         answer.headers["content-type"],
         "text/event-stream; charset=utf-8"
     );
     assert!(answer.text.ends_with("\n\n"), "{answer:?}");
-    let events = answer.text.trim_end().split("\n\n").map(|event| {
-        let mut lines = event.lines();
-        let mut first = lines.next().unwrap();
-        let name = first.strip_prefix("event: ").map(str::to_owned);
-        if name.is_some() {
-            first = lines.next().unwrap();
-        }
-        let data = first.strip_prefix("data: ").unwrap();
-        assert_eq!(lines.next(), None, "{event}");
-        (
-            name,
-            serde_json::from_str(data).unwrap_or_else(|_| json!(data)),
-        )
-    });
-    events.collect()
+    answer.text.trim_end().split("\n\n").map(event).collect()
+}
+
+/// One event, as it was sent.
+pub(crate) fn event(sent: &str) -> Event {
+    let mut lines = sent.lines();
+    let mut first = lines.next().unwrap();
+    let name = first.strip_prefix("event: ").map(str::to_owned);
+    if name.is_some() {
+        first = lines.next().unwrap();
+    }
+    let data = first.strip_prefix("data: ").unwrap();
+    assert_eq!(lines.next(), None, "{sent}");
+    (
+        name,
+        serde_json::from_str(data).unwrap_or_else(|_| json!(data)),
+    )
 }
 
 /// What each event is, and what it carries.
-fn outline(events: &[Event]) -> Vec<String> {
+pub(crate) fn outline(events: &[Event]) -> Vec<String> {
     let events = events.iter().map(|(name, data)| {
         let kind = match data.as_str() {
             Some(end) => return end.to_owned(),
@@ -161,7 +166,7 @@ fn outline(events: &[Event]) -> Vec<String> {
 }
 
 /// Status and text of a refusal.
-fn detail(answer: &Answer) -> (u16, &str) {
+pub(crate) fn detail(answer: &Answer) -> (u16, &str) {
     let text = answer.body["detail"].as_str();
     let text = text.unwrap_or_else(|| panic!("{answer:?}"));
     (answer.status.as_u16(), text)

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{agent, calls, kinds, path, say, stop, text, tool, tool_with};
+use super::{agent, calls, kinds, path, say, send, stop, text, tool, tool_with};
 use crate::support::{TestServer, has_python};
 
 #[tokio::test]
@@ -138,15 +138,31 @@ async fn parallel_calls_share_one_message_of_calls_and_one_of_results() {
         ]
     );
     assert_eq!(messages[0]["tool_calls"].as_array().unwrap().len(), 2);
-    let returns = messages[1]["tool_returns"].as_array().unwrap();
-    let texts: Vec<_> = returns
-        .iter()
-        .map(|one| text(&one["tool_return"]))
-        .collect();
-    assert_eq!(texts, ["xx", "yy"]);
+    assert_eq!(results(messages), ["xx", "yy"]);
     let step = text(&messages[0]["step_id"]);
     let receipts = server.get(&format!("/v1/steps/{step}/receipts")).await;
     assert_eq!(receipts.body.as_array().unwrap().len(), 2);
+    // So it is with another model, unless that one is told otherwise.
+    let body = json!({ "input": input, "override_model": "bulkhead/scripted" });
+    let other = send(&server, &agent, body).await.body;
+    assert_eq!(results(&other["messages"]), ["xx", "yy"]);
+    let off = json!({ "provider_type": "openai", "parallel_tool_calls": false });
+    for (settings, expected) in [(Value::Null, &["xx", "yy"][..]), (off, &["xx"])] {
+        let body = json!({ "model": "bulkhead/scripted", "model_settings": settings });
+        let made = server
+            .post(&format!("/v1/conversations/?agent_id={agent}"), &body)
+            .await;
+        let path = format!("/v1/conversations/{}/messages", text(&made.body["id"]));
+        let body = json!({ "input": input, "streaming": false });
+        let answer = server.post(&path, &body).await.body;
+        assert_eq!(results(&answer["messages"]), expected);
+    }
+}
+
+/// What the calls of the first reply gave.
+fn results(messages: &Value) -> Vec<&str> {
+    let returns = messages[1]["tool_returns"].as_array().unwrap().iter();
+    returns.map(|one| text(&one["tool_return"])).collect()
 }
 
 #[tokio::test]
@@ -195,4 +211,42 @@ async fn a_tool_in_python_changes_the_memory_of_its_agent() {
     assert_eq!(server.get(&block).await.body["value"], "Bob\nlikes tea");
     let system = &server.get(&path(&agent, "?order=asc&limit=1")).await.body[0];
     assert!(text(&system["content"]).contains("likes tea"), "{system}");
+}
+
+#[tokio::test]
+async fn of_two_tools_that_change_one_block_at_once_the_slower_one_is_told_and_undoes_nothing() {
+    if !has_python() {
+        return;
+    }
+    let server = TestServer::start().await;
+    let source = "def note(agent_state, line: str):\n    \"\"\"Notes a line.\n\n    Args:\n        line: The line.\n    \"\"\"\n    import time\n    print('noting')\n    memory = agent_state.memory\n    old = memory.get_block('human').value\n    time.sleep(0.5)\n    memory.update_block_value(label='human', value=old + '\\n' + line)\n    memory.update_block_value(label='log', value=line)\n    return line\n";
+    let body = json!({ "source_code": source, "enable_parallel_execution": true });
+    let saved = server.post("/v1/tools/", &body).await;
+    assert_eq!(saved.status, 200, "{saved:?}");
+    let more = json!({
+        "tool_ids": [saved.body["id"]], "parallel_tool_calls": true,
+        "memory_blocks": [
+            { "label": "human", "value": "Bob" }, { "label": "log", "value": "-" },
+        ],
+    });
+    let agent = agent(&server, more).await;
+    let input =
+        "call note with {\"line\":\"tea\"}\ncall note with {\"line\":\"coffee\"}\nthen\nsay Done.";
+    let answer = say(&server, &agent, input).await;
+    let returns = answer["messages"][1]["tool_returns"].as_array().unwrap();
+    let (won, lost): (Vec<_>, Vec<_>) = returns
+        .iter()
+        .partition(|returned| returned["status"] == "success");
+    assert_eq!((won.len(), lost.len()), (1, 1), "{answer}");
+    assert_eq!(
+        lost[0]["tool_return"],
+        "Error executing function note: MemoryError: block human: somebody else changed it while the \
+         tool ran; look at it again and repeat the change (nothing was written)"
+    );
+    assert_eq!(lost[0]["stdout"], json!(["noting\n"]));
+    let line = text(&won[0]["tool_return"]);
+    for (label, expected) in [("human", format!("Bob\n{line}")), ("log", line.to_owned())] {
+        let block = format!("/v1/agents/{agent}/core-memory/blocks/{label}");
+        assert_eq!(server.get(&block).await.body["value"], expected, "{label}");
+    }
 }

@@ -114,6 +114,12 @@ impl Driver {
             && !self.agent().agent_type.is_legacy()
     }
 
+    /// Whether answers are streamed. Older types think and speak in arguments, which no piece shows
+    /// before it is whole.
+    pub(super) fn hears_pieces(&self) -> bool {
+        self.request.listening.tokens && !self.agent().agent_type.is_legacy()
+    }
+
     async fn ask_once(
         &mut self,
         step: &Begun,
@@ -122,8 +128,7 @@ impl Driver {
     ) -> Result<Asked, LlmError> {
         let models = std::sync::Arc::clone(self.engine.models());
         let cancel = self.cancel().clone();
-        // Older types think and speak in arguments, which no piece shows before it is whole.
-        if !self.request.listening.tokens || self.agent().agent_type.is_legacy() {
+        if !self.hears_pieces() {
             return tokio::select! {
                 biased;
                 () = cancel.cancelled() => Ok(Asked::Cancelled),

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use bulkhead_domain::{Run, StepStatus, StopReason, Usage, id::RunId};
-use bulkhead_store::{RunUpdate, StepCommit, Store};
+use bulkhead_store::{RunUpdate, StepCommit, Store, StoreError};
 use serde_json::{Value, json};
 
 use super::{
     Driver,
     ask::{Begun, nanos},
 };
-use crate::{AgentError, engine::Outcome, error::Fault, request::RunType};
+use crate::{AgentError, active::ThreadKey, engine::Outcome, error::Fault, request::RunType};
 
 impl Driver {
     /// The run was cancelled; nothing of the step that went on is stored.
@@ -43,10 +43,27 @@ impl Driver {
     }
 }
 
+/// Whether a run failed because what it works on is not there any more.
+pub(super) fn is_deleted(error: &AgentError) -> bool {
+    matches!(
+        error,
+        AgentError::Store(StoreError::NotFound {
+            what: "agent" | "conversation" | "run",
+            ..
+        })
+    )
+}
+
 /// A run that was cancelled before it began.
-pub(super) async fn cancelled_before(store: &Store, run: &Run) -> Result<Outcome, AgentError> {
+pub(crate) async fn cancelled_before(store: &Store, run: &Run) -> Result<Outcome, AgentError> {
     let mut commit = StepCommit::new(run.agent_id, run.conversation_id);
     commit.run = Some(RunUpdate::ended(run.id, StopReason::Cancelled));
+    let agent = store.agent(&run.agent_id).await?;
+    let last = agent.and_then(|agent| agent.last_stop_reason);
+    // An agent that waits for an approval goes on waiting for it.
+    if last != Some(StopReason::RequiresApproval) {
+        commit.last_stop_reason = Some(StopReason::Cancelled);
+    }
     store.commit_step(&commit).await?;
     Ok(Outcome {
         run_id: run.id,
@@ -60,7 +77,13 @@ pub(super) async fn cancelled_before(store: &Store, run: &Run) -> Result<Outcome
 }
 
 /// Stores that a run failed, and why.
-pub(super) async fn failed(store: &Store, run_id: RunId, run_type: RunType, error: &AgentError) {
+pub(super) async fn failed(
+    store: &Store,
+    thread: ThreadKey,
+    run_id: RunId,
+    run_type: RunType,
+    error: &AgentError,
+) {
     if let AgentError::Store(error) = error {
         tracing::error!(run = %run_id, %error, "the database failed a run");
     } else if let AgentError::Internal(text) = error {
@@ -68,19 +91,24 @@ pub(super) async fn failed(store: &Store, run_id: RunId, run_type: RunType, erro
     }
     let fault = error.fault();
     let mut update = RunUpdate::ended(run_id, fault.stop_reason);
+    let is_whole = run_type == RunType::Message;
     update
         .metadata
-        .insert("error".to_owned(), told(run_id, run_type, &fault));
-    let finished = match store.finish_run(&update).await {
-        Ok(run) if changes_agent(error) => {
-            let mut commit = StepCommit::new(run.agent_id, run.conversation_id);
-            commit.last_stop_reason = Some(fault.stop_reason);
-            store.commit_step(&commit).await.map(drop)
-        }
-        other => other.map(drop),
+        .insert("error".to_owned(), told(run_id, is_whole, &fault));
+    let mut commit = StepCommit::new(thread.agent_id, thread.conversation_id);
+    commit.last_stop_reason = changes_agent(error).then_some(fault.stop_reason);
+    commit.run = Some(update.clone());
+    let stored = match store.commit_step(&commit).await.map(drop) {
+        // The conversation was deleted; its runs stay.
+        Err(StoreError::NotFound { .. }) => store.finish_run(&update).await.map(drop),
+        stored => stored,
     };
-    if let Err(error) = finished {
-        tracing::warn!(run = %run_id, %error, "a failed run was not stored as such");
+    match stored {
+        // Nor is there an agent any more.
+        Ok(()) | Err(StoreError::NotFound { .. }) => {}
+        Err(error) => {
+            tracing::warn!(run = %run_id, %error, "a failed run was not stored as such");
+        }
     }
 }
 
@@ -99,9 +127,9 @@ fn changes_agent(error: &AgentError) -> bool {
 }
 
 /// What the run's metadata says of its failure: a text for answers as a whole, else the event.
-fn told(run_id: RunId, run_type: RunType, fault: &Fault) -> Value {
-    match run_type {
-        RunType::Message => Value::from(fault.detail.as_str()),
-        _ => fault.event(run_id),
+pub(crate) fn told(run_id: RunId, is_whole: bool, fault: &Fault) -> Value {
+    match is_whole {
+        true => Value::from(fault.detail.as_str()),
+        false => fault.event(run_id),
     }
 }

@@ -71,11 +71,17 @@ impl Driver {
             Prepared::Answered(_) => true,
         });
         let executed: Vec<Executed> = if at_once {
-            join_all(prepared.into_iter().map(|call| self.run_one(call))).await
+            join_all(
+                calls
+                    .iter()
+                    .zip(prepared)
+                    .map(|(call, prepared)| self.run_one(call, prepared)),
+            )
+            .await
         } else {
             let mut executed = Vec::with_capacity(prepared.len());
-            for call in prepared {
-                executed.push(self.run_one(call).await);
+            for (call, prepared) in calls.iter().zip(prepared) {
+                executed.push(self.run_one(call, prepared).await);
             }
             executed
         };
@@ -102,11 +108,7 @@ impl Driver {
         step_id: StepId,
         services: &StepServices,
     ) -> Prepared {
-        let refuse = |text| {
-            let now = Timestamp::now();
-            let timezone = &self.agent().timezone;
-            Prepared::Answered(plain(call, ToolStatus::Error, text, now, timezone))
-        };
+        let refuse = |text| Prepared::Answered(self.not_run(call, text));
         let tool = self.tools.get(&call.name);
         let tool = match (tool, offered) {
             (Some(tool), None) => tool,
@@ -150,43 +152,26 @@ impl Driver {
         }))
     }
 
-    async fn run_one(&self, call: Prepared) -> Executed {
-        let call = match call {
+    async fn run_one(&self, call: &ToolCall, prepared: Prepared) -> Executed {
+        let invocation = match prepared {
             Prepared::Answered(returned) => return answered(returned),
-            Prepared::Run(call) => call,
+            Prepared::Run(invocation) => invocation,
         };
         // A call that has not begun does not begin in a run that was cancelled.
-        if call.cancel.is_cancelled() {
-            let (status, text) = crate::input::denied(Some(crate::approval::DENIED_ON_CANCEL));
-            let denied = ToolCall {
-                id: call.tool_call_id.clone(),
-                name: call.tool.name.clone(),
-                arguments: String::new(),
-                signature: None,
-            };
-            let timezone = &self.agent().timezone;
-            return answered(plain(&denied, status, text, Timestamp::now(), timezone));
+        if invocation.cancel.is_cancelled() {
+            let (_, text) = crate::input::denied(Some(crate::approval::DENIED_ON_CANCEL));
+            return answered(self.not_run(call, text));
         }
         match self.engine.tools() {
-            Ok(tools) => tools.call(*call).await,
-            Err(error) => {
-                let failed = ToolCall {
-                    id: call.tool_call_id.clone(),
-                    name: call.tool.name.clone(),
-                    arguments: String::new(),
-                    signature: None,
-                };
-                let timezone = &self.agent().timezone;
-                let text = error.to_string();
-                answered(plain(
-                    &failed,
-                    ToolStatus::Error,
-                    text,
-                    Timestamp::now(),
-                    timezone,
-                ))
-            }
+            Ok(tools) => tools.call(*invocation).await,
+            Err(error) => answered(self.not_run(call, error.to_string())),
         }
+    }
+
+    /// The result of a call that did not run.
+    fn not_run(&self, call: &ToolCall, text: String) -> ToolReturn {
+        let timezone = &self.agent().timezone;
+        plain(call, ToolStatus::Error, text, Timestamp::now(), timezone)
     }
 }
 

@@ -3,7 +3,8 @@
 //!
 //! - [`ask`]: one question to the model, with its pieces. [`execute`]: tools of one reply.
 //! - [`step`]: one step from question to commit. [`resume`]: an answer to a request for approval.
-//! - [`end`]: how a run ends in the database. [`shrink`]: the context is made shorter.
+//! - [`end`]: how a run ends in the database. [`shrink`]: the context is made shorter. [`preview`]:
+//!   the first question, without a run.
 //!
 //! What a client sent is stored with the first step that is done: a run whose first step fails or
 //! is cancelled leaves no trace in the history.
@@ -11,23 +12,27 @@
 mod ask;
 mod end;
 mod execute;
+mod preview;
 mod resume;
 mod shrink;
 mod step;
 
-use std::{collections::BTreeMap, sync::Arc, time::Instant};
+pub(crate) use end::{cancelled_before, told};
+pub use preview::Preview;
+
+use std::{collections::BTreeMap, panic::AssertUnwindSafe, sync::Arc, time::Instant};
 
 use bulkhead_domain::{
     Agent, LlmConfig, Message, Role, Run, StopReason, Usage, id::AgentId, rule_book::CallHistory,
 };
 use bulkhead_llm::Endpoint;
-use bulkhead_store::Store;
+use bulkhead_store::{MessageFilter, Store, ThreadFilter};
+use futures::FutureExt as _;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     AgentError, Engine,
-    active::ActiveRun,
     approval::Open,
     engine::{Begun, Failure, Outcome},
     event::{Event, Listener, Shown},
@@ -35,7 +40,7 @@ use crate::{
     pack, prompt,
     request::RunRequest,
     services::{AgentMemory, AgentRecall, OtherAgents},
-    thread::{self, Thread},
+    thread::Thread,
     toolset::ToolSet,
 };
 
@@ -56,7 +61,7 @@ pub(crate) struct Driver {
     store: Store,
     request: RunRequest,
     run: Run,
-    active: ActiveRun,
+    cancel: CancellationToken,
     listener: Listener,
     thread: Thread,
     tools: ToolSet,
@@ -79,6 +84,14 @@ pub(crate) struct Driver {
     told: bool,
 }
 
+/// A run whose turn it is.
+struct Job {
+    request: RunRequest,
+    run: Run,
+    cancel: CancellationToken,
+    began: Instant,
+}
+
 /// What a run begins with.
 enum Start {
     /// The model is asked.
@@ -94,47 +107,75 @@ impl Driver {
         begun: Begun,
         listener: Listener,
     ) -> Result<Outcome, Failure> {
-        let run_id = begun.run.id;
+        let Begun {
+            request,
+            run,
+            active,
+            began,
+            undriven,
+        } = begun;
+        undriven.is_driven();
         let store = engine.store().clone();
-        let run_type = begun.request.run_type;
-        let cancel = begun.active.cancel.clone();
+        let (run_id, run_type, thread) = (run.id, request.run_type, request.thread());
+        let cancel = active.cancel.clone();
         let gate = tokio::select! {
             biased;
+            gate = engine.active().enter(request.thread()) => Some(gate),
             () = cancel.cancelled() => None,
-            gate = engine.active().enter(begun.request.thread()) => Some(gate),
         };
-        let result = match gate {
-            Some(_gate) => Self::within(engine, begun, listener).await,
+        let result = match &gate {
+            Some(_) => {
+                let job = Job {
+                    request,
+                    run,
+                    cancel,
+                    began,
+                };
+                let within = AssertUnwindSafe(Self::within(engine, job, listener));
+                within.catch_unwind().await.unwrap_or_else(|_| {
+                    let text = "a defect ended the run; the log has it".to_owned();
+                    Err((AgentError::Internal(text), true))
+                })
+            }
             None => {
-                let ended = end::cancelled_before(&store, &begun.run).await;
-                drop(begun);
+                let ended = cancelled_before(&store, &run).await;
                 ended.map_err(|error| (error, false))
             }
         };
-        match result {
+        let ended = match result {
             Ok(outcome) => Ok(outcome),
             Err((error, after_output)) => {
-                end::failed(&store, run_id, run_type, &error).await;
+                end::failed(&store, thread, run_id, run_type, &error).await;
                 Err(Failure {
                     run_id,
                     error,
                     after_output,
                 })
             }
-        }
+        };
+        // The end is stored: whoever waits for it finds it, and the next run finds the agent as
+        // this one left it.
+        drop((active, gate));
+        ended
     }
 
     /// The run, while no other of its thread goes on.
     async fn within(
         engine: Engine,
-        begun: Begun,
+        job: Job,
         listener: Listener,
     ) -> Result<Outcome, (AgentError, bool)> {
         let before = |error| (error, false);
-        let (mut driver, start) = Self::prepare(engine, begun, listener)
-            .await
-            .map_err(before)?;
-        let stopped = driver.work(start).await;
+        let (mut driver, start) = Self::prepare(engine, job, listener).await.map_err(before)?;
+        let stopped = match driver.work(start).await {
+            // Another server deleted the agent or the conversation.
+            Err(error) if end::is_deleted(&error) => Ok(StopReason::Cancelled),
+            stopped => stopped,
+        };
+        if stopped.is_ok() {
+            let seen = std::mem::take(&mut driver.thread.context);
+            driver.engine.recent().keep(driver.request.thread(), seen);
+        }
         stopped
             .map_err(|error| (error, driver.told))
             .map(|reason| Outcome {
@@ -150,30 +191,38 @@ impl Driver {
 
     async fn prepare(
         engine: Engine,
-        begun: Begun,
+        job: Job,
         listener: Listener,
     ) -> Result<(Self, Start), AgentError> {
-        let Begun {
+        let Job {
             mut request,
             run,
-            active,
+            cancel,
             began,
-        } = begun;
+        } = job;
         let store = engine.store().clone();
-        let mut thread = Thread::load(&store, request.thread()).await?;
-        let tools = thread::tools(&store, &request.agent_id).await?;
+        let mut thread = Thread::load_with(
+            &store,
+            request.thread(),
+            engine.recent().take(request.thread()),
+        )
+        .await?;
         let model = model(&engine, &request, &thread).await?;
         let endpoint = engine.models().endpoint(&model).await?;
         if model != thread.agent.llm_config {
             Arc::make_mut(&mut thread.agent).llm_config = model.clone();
         }
         let client_tools = std::mem::take(&mut request.client_tools);
-        let tools = ToolSet::new(&thread.agent, tools, client_tools);
+        let tools = ToolSet::new(
+            &thread.agent,
+            std::mem::take(&mut thread.tools),
+            client_tools,
+        );
         let system = system_prompt(&request, &thread);
         let mut driver = Self {
             store,
             run,
-            active,
+            cancel,
             listener,
             tools,
             system,
@@ -193,12 +242,12 @@ impl Driver {
             request,
             thread,
         };
-        let start = driver.take_input()?;
+        let start = driver.take_input().await?;
         Ok((driver, start))
     }
 
     /// Takes what the client brought, in the light of what the thread waits for.
-    fn take_input(&mut self) -> Result<Start, AgentError> {
+    async fn take_input(&mut self) -> Result<Start, AgentError> {
         let input = std::mem::take(&mut self.request.input);
         let agent_id = self.request.agent_id;
         let open = Open::of(&self.thread);
@@ -212,7 +261,7 @@ impl Driver {
                 Start::Decided(Box::new(open), approvals)
             }
             (None, Some(decision)) => {
-                if !self.repeats(&decision) {
+                if !self.repeats(&decision).await? {
                     return Err(AgentError::NothingToApprove);
                 }
                 let notice = Message::text(agent_id, Role::User, KEEP_ALIVE);
@@ -231,13 +280,25 @@ impl Driver {
         Ok(start)
     }
 
-    /// Whether a decision repeats the one that was answered last: a client that tried again.
-    fn repeats(&self, decision: &Decision) -> bool {
-        let answered = self.thread.context.iter().rev();
-        let mut answered = answered.filter(|message| !message.approvals.is_empty());
-        answered
-            .next()
-            .is_some_and(|message| decision.repeats(&message.approvals))
+    /// Whether a decision repeats the one that was answered last: a client that tried again. What
+    /// was answered may be out of the context by now.
+    async fn repeats(&self, decision: &Decision) -> Result<bool, AgentError> {
+        let mut context = self.thread.context.iter().rev();
+        if let Some(answered) = context.find(|message| !message.approvals.is_empty()) {
+            return Ok(decision.repeats(&answered.approvals));
+        }
+        let filter = MessageFilter {
+            agent_id: Some(self.request.agent_id),
+            thread: ThreadFilter::of(self.thread.conversation_id()),
+            roles: Some(vec![Role::Approval]),
+            newest: true,
+            limit: Some(1),
+            ..MessageFilter::default()
+        };
+        let stored = self.store.messages(&filter).await?;
+        Ok(stored
+            .last()
+            .is_some_and(|answered| decision.repeats(&answered.approvals)))
     }
 
     async fn work(&mut self, start: Start) -> Result<StopReason, AgentError> {
@@ -248,7 +309,7 @@ impl Driver {
         }
         let last = self.request.max_steps.max(1);
         loop {
-            if self.active.cancel.is_cancelled() {
+            if self.cancel.is_cancelled() {
                 return self.end_cancelled().await;
             }
             match self.step(self.steps + 1 >= last).await? {
@@ -263,7 +324,7 @@ impl Driver {
     }
 
     fn cancel(&self) -> &CancellationToken {
-        &self.active.cancel
+        &self.cancel
     }
 
     /// Tells the listener; a run that ends with it is cancelled when it has gone.
@@ -271,8 +332,14 @@ impl Driver {
         if matches!(event, Event::Delta(_) | Event::Message(..)) {
             self.told = true;
         }
-        if !self.listener.tell(event).await && self.request.listening.ends_with_listener {
-            self.active.cancel.cancel();
+        let heard = tokio::select! {
+            biased;
+            heard = self.listener.tell(event) => heard,
+            // One that takes nothing holds a run up, but not its end.
+            () = self.cancel.cancelled() => return,
+        };
+        if !heard && self.request.listening.ends_with_listener {
+            self.cancel.cancel();
         }
     }
 
@@ -297,7 +364,7 @@ impl Driver {
             &self.engine,
             &self.thread,
             Arc::clone(&self.request.chain),
-            self.active.cancel.clone(),
+            self.cancel.clone(),
         )
     }
 }

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use bulkhead_domain::{
-    Approval, Message, Role, StopReason, Timestamp, ToolCall, ToolReturn, ToolStatus,
+    Approval, Message, Role, StopReason, Timestamp, ToolCall, ToolReturn, ToolStatus, id::StepId,
 };
 use bulkhead_store::StepCommit;
 
 use super::{Driver, Flow, ask::nanos, step::Gathered};
 use crate::{
     AgentError,
-    approval::{Open, denial, plain},
+    approval::{Open, denial, plain, unknown},
     event::Shown,
     input,
 };
@@ -26,7 +26,7 @@ impl Driver {
         let step_id = open
             .request
             .step_id
-            .unwrap_or_else(bulkhead_domain::id::StepId::random);
+            .unwrap_or_else(StepId::random);
         let now = Timestamp::now();
         let timezone = self.agent().timezone.clone();
         let calls: BTreeMap<&str, &ToolCall> = open
@@ -58,9 +58,17 @@ impl Driver {
         let mut gathered = Gathered::default();
         let mut to_run = approved.clone();
         to_run.extend(open.running.iter().cloned());
+        let interrupted = self.note_begun(step_id, &to_run).await?;
+        let (interrupted, to_run): (Vec<_>, Vec<_>) = to_run
+            .into_iter()
+            .partition(|call| interrupted.contains(&call.id));
+        let interrupted = interrupted
+            .iter()
+            .map(|call| unknown(call, now, &timezone));
         let ran = self.run_calls(&to_run, None, step_id, &mut gathered).await;
         let mut returns = computed;
         returns.extend(denied);
+        returns.extend(interrupted);
         returns.extend(ran);
         let response = Message {
             approvals,
@@ -72,6 +80,20 @@ impl Driver {
         self.store_decision(step_id, response, returned, gathered, flow)
             .await?;
         Ok(flow)
+    }
+
+    /// Notes that calls begin to run, before they do. Gives those that had begun before: on a server
+    /// that ended before it stored what came of them.
+    async fn note_begun(
+        &self,
+        step_id: StepId,
+        calls: &[ToolCall],
+    ) -> Result<Vec<String>, AgentError> {
+        if calls.is_empty() {
+            return Ok(Vec::new());
+        }
+        let ids: Vec<String> = calls.iter().map(|call| call.id.clone()).collect();
+        Ok(self.store.begin_calls(&step_id, &ids).await?)
     }
 
     fn after_decision(&self, ran: &[ToolCall]) -> Flow {
@@ -89,7 +111,7 @@ impl Driver {
 
     async fn store_decision(
         &mut self,
-        step_id: bulkhead_domain::id::StepId,
+        step_id: StepId,
         response: Message,
         returned: Message,
         gathered: Gathered,
@@ -106,6 +128,7 @@ impl Driver {
         commit.step = self.store.step(&step_id).await?;
         if let Some(step) = &mut commit.step {
             step.metrics.tool_execution_ns = Some(nanos(gathered.tools));
+            step.begun_calls.clear();
             commit.receipts = gathered.receipts;
         }
         if gathered.memory_changed {

@@ -61,7 +61,7 @@ impl Driver {
                 return Err(error);
             }
         };
-        let Asked::Answered(reply, told) = asked else {
+        let Asked::Answered(mut reply, told) = asked else {
             return self.end_cancelled().await.map(Flow::Stop);
         };
         let asked_for = began.elapsed();
@@ -117,7 +117,7 @@ impl Driver {
         };
         let record = self.step_record(&step, &reply, flow, asked_for, began.elapsed(), &gathered);
         let flow = self
-            .store_step(&step, record, Some(&reply), gathered, flow)
+            .store_step(&step, record, Some(&mut reply), gathered, flow)
             .await?;
         self.shrink_if_full(&reply, &step, flow).await;
         Ok(flow)
@@ -286,7 +286,7 @@ impl Driver {
             stop_reason: None,
             provider_name: model.provider_name.clone(),
             provider_category: model.provider_category.clone(),
-            provider_id: None,
+            provider_id: self.endpoint.provider_id.clone(),
             model: Some(model.model.clone()),
             model_handle: Some(model.handle()),
             model_endpoint: model.model_endpoint.clone(),
@@ -298,6 +298,7 @@ impl Driver {
             project_id: self.agent().project_id.clone(),
             error_type: None,
             error_data: None,
+            begun_calls: Vec::new(),
             metrics: StepMetrics::default(),
             created_at: step.at,
         }
@@ -308,7 +309,7 @@ impl Driver {
         &mut self,
         step: &Begun,
         record: Step,
-        reply: Option<&ChatReply>,
+        reply: Option<&mut ChatReply>,
         gathered: Gathered,
         flow: Flow,
     ) -> Result<Flow, AgentError> {
@@ -351,14 +352,14 @@ impl Driver {
                 self.show(message, Shown::Not).await;
             }
         }
-        let cancelled = committed
+        // Another server that was told to cancel the run was faster than its own end.
+        let is_cancelled = committed
             .run
             .is_some_and(|run| run.status == bulkhead_domain::RunStatus::Cancelled);
-        if cancelled && flow == Flow::On {
-            // Another process was told to cancel it.
-            self.cancel().cancel();
-        }
-        Ok(flow)
+        Ok(match is_cancelled {
+            true => Flow::Stop(StopReason::Cancelled),
+            false => flow,
+        })
     }
 
     /// The system message as the memory is now, where the thread has one.
@@ -375,15 +376,16 @@ impl Driver {
         }))
     }
 
-    pub(super) fn trace(&self, step_id: StepId, reply: &ChatReply, call_type: &str) -> Trace {
+    /// What the provider was sent and answered, taken from its reply: it can be large.
+    fn trace(&self, step_id: StepId, reply: &mut ChatReply, call_type: &str) -> Trace {
         Trace {
             id: TraceId::random(),
             step_id,
             agent_id: self.request.agent_id,
             run_id: Some(self.run.id),
             call_type: call_type.to_owned(),
-            request_json: reply.request_json.clone(),
-            response_json: reply.response_json.clone(),
+            request_json: std::mem::take(&mut reply.request_json),
+            response_json: std::mem::take(&mut reply.response_json),
             created_at: Timestamp::now(),
         }
     }

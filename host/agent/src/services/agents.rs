@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use bulkhead_domain::{Role, id::AgentId};
+use bulkhead_domain::{
+    Role,
+    id::{AgentId, RunId},
+};
 use bulkhead_sandbox::services::{AgentReply, AgentsError, AgentsService};
 use bulkhead_store::{AgentFilter, Paging};
 use futures::{StreamExt as _, future::BoxFuture, stream};
@@ -34,6 +37,18 @@ pub(crate) struct OtherAgents {
     /// Who waits for whom; the last is the one that asks.
     pub(crate) chain: Arc<[AgentId]>,
     pub(crate) cancel: CancellationToken,
+}
+
+/// A run for whose answer somebody waits. Dropping it cancels the run, if it has not ended.
+struct Asked<'a> {
+    engine: &'a Engine,
+    run_id: RunId,
+}
+
+impl Drop for Asked<'_> {
+    fn drop(&mut self) {
+        self.engine.cancel_run(self.run_id);
+    }
 }
 
 impl OtherAgents {
@@ -85,11 +100,14 @@ impl OtherAgents {
     async fn answer(&self, id: AgentId, text: &str) -> Result<AgentReply, AgentsError> {
         let run = self.engine.begin(self.request(id, text, QUESTION)).await;
         let run = run.map_err(|error| refused(&error))?;
-        let run_id = run.id();
+        // The tool that asks may be stopped at any moment, by its deadline too.
+        let _asked = Asked {
+            engine: &self.engine,
+            run_id: run.id(),
+        };
         let ended = tokio::select! {
             ended = self.engine.drive(run, Listener::none()) => ended,
             () = self.cancel.cancelled() => {
-                self.engine.cancel_run(run_id);
                 return Err(AgentsError::Failed("the call was cancelled".to_owned()));
             }
         };

@@ -97,10 +97,7 @@ impl RecallService for AgentRecall {
         Box::pin(async move {
             let search = MessageSearch {
                 agent_id: Some(self.agent_id),
-                thread: match self.conversation_id {
-                    None => ThreadFilter::Default,
-                    Some(id) => ThreadFilter::Conversation(id),
-                },
+                thread: ThreadFilter::of(self.conversation_id),
                 query: query.filter(|query| !query.trim().is_empty()),
                 roles: Some(roles(&filter.roles)?),
                 since: time(filter.since.as_deref(), "since")?,

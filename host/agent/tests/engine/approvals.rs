@@ -1,5 +1,6 @@
 use bulkhead_agent::AgentError;
 use bulkhead_domain::{Role, StopReason, id::AgentId};
+use bulkhead_store::ThreadFilter;
 use serde_json::json;
 
 use crate::world::{Setup, World, said};
@@ -123,7 +124,11 @@ async fn a_model_that_fails_after_an_approval_leaves_a_usable_agent() {
 async fn a_cancelled_request_is_closed_with_denials() {
     let world = World::new().await;
     let (agent, _) = waiting(&world, "call twin\ncall echo").await;
-    let cancelled = world.engine.cancel(agent, None, None).await.unwrap();
+    let cancelled = world
+        .engine
+        .cancel(agent, ThreadFilter::Any, None)
+        .await
+        .unwrap();
     assert_eq!(cancelled.len(), 1);
     assert_eq!(
         world.words(agent).await,
@@ -134,7 +139,11 @@ async fn a_cancelled_request_is_closed_with_denials() {
         history[5].tool_returns[0].text,
         "Error: request to call tool denied. User reason: The user cancelled the request, so the tool call was denied."
     );
-    let error = world.engine.cancel(agent, None, None).await.unwrap_err();
+    let error = world
+        .engine
+        .cancel(agent, ThreadFilter::Any, None)
+        .await
+        .unwrap_err();
     assert!(matches!(error, AgentError::NothingToCancel(_)));
     world.say(agent, "hello").await;
 }

@@ -1,5 +1,6 @@
 use bulkhead_agent::Event;
 use bulkhead_domain::{RunStatus, StopReason};
+use bulkhead_store::ThreadFilter;
 
 use crate::world::{Setup, World, listen, said};
 
@@ -12,7 +13,11 @@ async fn a_run_that_is_cancelled_while_the_model_answers_leaves_no_half_step() {
         let Some(Event::Started(run)) = events.recv().await else {
             panic!("no run")
         };
-        let cancelled = world.engine.cancel(agent, None, None).await.unwrap();
+        let cancelled = world
+            .engine
+            .cancel(agent, ThreadFilter::Any, None)
+            .await
+            .unwrap();
         assert_eq!(cancelled, [(run, true)]);
         assert_eq!(
             driven.await.unwrap().unwrap().stop_reason,
@@ -39,7 +44,11 @@ async fn a_tool_that_is_cancelled_has_its_result_stored() {
             break;
         }
     }
-    world.engine.cancel(agent, None, None).await.unwrap();
+    world
+        .engine
+        .cancel(agent, ThreadFilter::Any, None)
+        .await
+        .unwrap();
     assert_eq!(
         driven.await.unwrap().unwrap().stop_reason,
         StopReason::Cancelled
@@ -83,7 +92,11 @@ async fn a_run_that_waits_for_another_can_be_cancelled() {
         second.await.unwrap().unwrap().stop_reason,
         StopReason::Cancelled
     );
-    world.engine.cancel(agent, None, None).await.unwrap();
+    world
+        .engine
+        .cancel(agent, ThreadFilter::Any, None)
+        .await
+        .unwrap();
     assert_eq!(
         first.await.unwrap().unwrap().stop_reason,
         StopReason::Cancelled

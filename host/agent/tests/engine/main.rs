@@ -4,6 +4,8 @@
 mod approvals;
 mod cancellation;
 mod compaction;
+mod deleted;
+mod interrupted;
 mod legacy;
 mod rules;
 mod steps;

@@ -35,7 +35,15 @@ impl Default for Setup {
     fn default() -> Self {
         Self {
             agent_type: AgentType::LettaV1Agent,
-            tools: &["echo", "fail", "remember", "hang", "twin", "send_message"],
+            tools: &[
+                "echo",
+                "fail",
+                "panic",
+                "remember",
+                "hang",
+                "twin",
+                "send_message",
+            ],
             rules: json!([]),
             edit: |_| {},
         }
@@ -208,6 +216,7 @@ impl Models for Scripted {
     fn endpoint<'a>(&'a self, _: &'a LlmConfig) -> BoxFuture<'a, Result<Endpoint, AgentError>> {
         let endpoint = Endpoint {
             provider: "Bulkhead".to_owned(),
+            provider_id: None,
             base_url: scripted::ENDPOINT.to_owned(),
             api_key: None,
             headers: Vec::new(),
@@ -224,7 +233,7 @@ impl Models for Scripted {
     }
 }
 
-/// `echo` and `twin` give their `x`, `fail` fails, `hang` waits for its end, `remember` writes its
+/// `echo` and `twin` give their `x`, `fail` fails, `panic` panics, `hang` waits for its end, `remember` writes its
 /// `x` into the block `human`.
 struct TestTools;
 
@@ -238,6 +247,7 @@ impl Tools for TestTools {
                 .unwrap_or("");
             let (status, text) = match call.tool.name.as_str() {
                 "fail" => (ToolStatus::Error, "it failed".to_owned()),
+                "panic" => panic!("as asked"),
                 "hang" => {
                     call.cancel.cancelled().await;
                     (ToolStatus::Error, "it was cancelled".to_owned())

@@ -31,6 +31,11 @@ use crate::{
 /// The version of the API that this module speaks.
 const VERSION: &str = "2023-06-01";
 
+/// What is posted.
+pub(crate) fn payload(request: &ChatRequest, stream: bool) -> Value {
+    request::prepare(request, stream).body
+}
+
 /// Asks a model and gives its whole answer; pieces go to `deltas` as they come.
 ///
 /// # Errors

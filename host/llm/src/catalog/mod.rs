@@ -4,12 +4,14 @@
 //!   same for all of a type, `environment` the variables.
 //! - `listing` asks a provider for its models; `known` holds what names say, for what it leaves out.
 //! - `handle` reads `provider/model`; `endpoint` finds where a stored configuration is asked.
-//! - A [`ModelInfo`] becomes the `LlmConfig` of an agent; [`settings`] are the other form of it.
+//! - A [`ModelInfo`] becomes the `LlmConfig` of an agent; [`settings`] are the other form of it;
+//!   `kept`: what of it stays when another model takes its place.
 //! - [`view`]: models on the wire. [`tokens`]: what texts weigh.
 
 mod endpoint;
 mod environment;
 mod handle;
+mod kept;
 mod kind;
 mod known;
 mod listing;
@@ -28,6 +30,7 @@ pub use self::{
     endpoint::NoProvider,
     environment::SettingError,
     handle::HandleError,
+    kept::keep_settings,
     listing::Listing,
     model::{EmbeddingInfo, ModelInfo, can_reason, set_reasoning},
     provider::{Category, Provider, ProviderError},

@@ -38,8 +38,6 @@ impl fmt::Display for Category {
 /// A provider of models.
 #[derive(Debug, Clone)]
 pub struct Provider {
-    /// `provider-<uuid>`; none for those of the environment.
-    pub id: Option<String>,
     /// The first half of its models' handles.
     pub name: String,
     /// `openai`, `anthropic`, `google_ai`, ….
@@ -82,12 +80,11 @@ impl Provider {
         let kind = kind::of(provider_type)
             .filter(|kind| kind.lists != kind::Lists::Scripted)
             .ok_or_else(|| ProviderError::Unsupported(provider_type.to_owned()))?;
-        Ok(Self {
-            id: Some(id.into()),
-            name: name.into(),
-            category: Category::Byok,
-            ..Self::of_kind(kind, kind.provider_type, Some(api_key), base_url)?
-        })
+        let mut provider = Self::of_kind(kind, kind.provider_type, Some(api_key), base_url)?;
+        provider.name = name.into();
+        provider.category = Category::Byok;
+        provider.endpoint.provider_id = Some(id.into());
+        Ok(provider)
     }
 
     pub(super) fn of_kind(
@@ -103,12 +100,12 @@ impl Provider {
             (None, None) => return Err(ProviderError::NoAddress(kind.provider_type.to_owned())),
         };
         Ok(Self {
-            id: None,
             name: name.to_owned(),
             provider_type: kind.provider_type.to_owned(),
             category: Category::Base,
             endpoint: Endpoint {
                 provider: kind.title.to_owned(),
+                provider_id: None,
                 base_url,
                 api_key: api_key.filter(|key| !key.trim().is_empty()),
                 headers: Vec::new(),
@@ -119,12 +116,12 @@ impl Provider {
     /// The offline model's.
     pub(super) fn scripted() -> Self {
         Self {
-            id: None,
             name: scripted::PROVIDER_NAME.to_owned(),
             provider_type: "letta".to_owned(),
             category: Category::Base,
             endpoint: Endpoint {
                 provider: "Bulkhead".to_owned(),
+                provider_id: None,
                 base_url: scripted::ENDPOINT.to_owned(),
                 api_key: None,
                 headers: Vec::new(),

@@ -28,6 +28,11 @@ use crate::{
 /// The header that carries the key.
 const KEY: Auth = Auth::Header("x-goog-api-key");
 
+/// What is posted, streamed or not.
+pub(crate) fn payload(request: &ChatRequest) -> Value {
+    request::body(request)
+}
+
 /// Asks a model and gives its whole answer; pieces go to `deltas` as they come.
 ///
 /// # Errors

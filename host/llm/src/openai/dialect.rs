@@ -117,6 +117,7 @@ mod tests {
     fn endpoint(base_url: &str) -> Endpoint {
         Endpoint {
             provider: "OpenAI".to_owned(),
+            provider_id: None,
             base_url: base_url.to_owned(),
             api_key: None,
             headers: Vec::new(),

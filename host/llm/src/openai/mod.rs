@@ -29,6 +29,11 @@ use crate::{
 /// The data of the event that ends a stream.
 const DONE: &str = "[DONE]";
 
+/// What is posted.
+pub(crate) fn payload(request: &ChatRequest, stream: bool) -> Value {
+    request::body(request, stream)
+}
+
 /// Asks a model.
 ///
 /// # Errors

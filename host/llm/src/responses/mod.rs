@@ -26,6 +26,11 @@ pub(crate) fn speaks(config: &LlmConfig) -> bool {
     config.model_endpoint_type == "openai" && is_reasoning_model(&config.model)
 }
 
+/// What is posted.
+pub(crate) fn payload(request: &ChatRequest, stream: bool) -> Value {
+    request::body(request, stream)
+}
+
 /// Asks a model.
 ///
 /// # Errors

@@ -87,6 +87,11 @@ pub fn is_scripted(config: &LlmConfig) -> bool {
             .is_some_and(|(provider, _)| provider == PROVIDER_NAME)
 }
 
+/// The request as traces show it; nobody posts it.
+pub(crate) fn payload(request: &ChatRequest, stream: bool) -> serde_json::Value {
+    record::request_json(request, stream)
+}
+
 /// Answers by the script.
 pub(crate) async fn chat(
     request: &ChatRequest,

@@ -17,6 +17,7 @@ fn request(messages: Vec<ChatMessage>) -> ChatRequest {
         config: LlmConfig::new(PROVIDER_NAME, "openai", MODEL, CONTEXT_WINDOW),
         endpoint: Endpoint {
             provider: "Bulkhead".into(),
+            provider_id: None,
             base_url: ENDPOINT.into(),
             api_key: None,
             headers: Vec::new(),

@@ -112,6 +112,7 @@ mod tests {
     fn endpoint(key: &str) -> Endpoint {
         Endpoint {
             provider: "OpenAI".to_owned(),
+            provider_id: None,
             base_url: "http://127.0.0.1".to_owned(),
             api_key: Some(Zeroizing::new(key.to_owned())),
             headers: vec![("x-gateway".to_owned(), "Bearer gateway-secret".to_owned())],

@@ -18,7 +18,7 @@ use axum::{
     response::Response,
     serve::ListenerExt as _,
 };
-use bulkhead_domain::LlmConfig;
+use bulkhead_domain::{LlmConfig, Part};
 use bulkhead_llm::{
     ChatMessage, ChatReply, ChatRequest, Client, Delta, Endpoint, LlmError, Settings, ToolChoice,
 };
@@ -117,6 +117,19 @@ pub(crate) struct Asked {
     pub(crate) body: Value,
 }
 
+impl Asked {
+    /// A header, empty where there is none.
+    pub(crate) fn header(&self, name: &str) -> &str {
+        let value = self.headers.get(name);
+        value.map_or("", |value| value.to_str().unwrap())
+    }
+}
+
+/// What a person says.
+pub(crate) fn user(text: &str) -> ChatMessage {
+    ChatMessage::User(vec![Part::text(text)])
+}
+
 #[derive(Debug, Default)]
 struct Shared {
     answers: Mutex<VecDeque<Answer>>,
@@ -193,6 +206,7 @@ impl Server {
     pub(crate) fn endpoint(&self, provider: &str) -> Endpoint {
         Endpoint {
             provider: provider.to_owned(),
+            provider_id: None,
             base_url: self.base_url.clone(),
             api_key: Some(Zeroizing::new(KEY.to_owned())),
             headers: Vec::new(),

@@ -1,7 +1,7 @@
 //! Which models an agent is to have: what a client says of them, as configurations.
 
 use bulkhead_domain::{EmbeddingConfig, LlmConfig};
-use bulkhead_llm::catalog::{can_reason, set_reasoning, settings};
+use bulkhead_llm::catalog::{can_reason, keep_settings, set_reasoning, settings};
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -40,6 +40,8 @@ pub(crate) struct ModelChoice {
 pub(crate) struct Chosen {
     /// None where no model is named.
     pub(crate) llm: Option<LlmConfig>,
+    /// Whether it is only a handle that names it: what was set of another model is kept then.
+    pub(crate) by_handle: bool,
     /// None where no embedding model is named.
     pub(crate) embedding: Option<EmbeddingConfig>,
 }
@@ -50,17 +52,21 @@ impl ModelChoice {
         if let Some(tokens) = self.context_window_limit {
             checks::context_window(tokens)?;
         }
-        let llm = match (self.llm_config.take(), &self.model) {
-            (Some(config), _) => Some(config),
-            (None, Some(handle)) => Some(by_handle(app, handle).await?),
-            (None, None) => None,
+        let (llm, by_handle) = match (self.llm_config.take(), &self.model) {
+            (Some(config), _) => (Some(config), false),
+            (None, Some(handle)) => (Some(of_handle(app, handle).await?), true),
+            (None, None) => (None, false),
         };
         let config = self.embedding_config.take();
         let mut embedding = embedding(app, config, self.embedding.take()).await?;
         if let (Some(embedding), Some(size)) = (&mut embedding, self.embedding_chunk_size) {
             embedding.embedding_chunk_size = Some(size);
         }
-        Ok(Chosen { llm, embedding })
+        Ok(Chosen {
+            llm,
+            by_handle,
+            embedding,
+        })
     }
 
     /// As [`Self::resolve`], for a new agent: it has a model in any case.
@@ -70,7 +76,7 @@ impl ModelChoice {
     ) -> Result<(LlmConfig, Option<EmbeddingConfig>), Refusal> {
         // A whole configuration says itself whether the model reasons.
         let says_reasoning = self.llm_config.is_some();
-        let Chosen { llm, embedding } = self.resolve(app).await?;
+        let Chosen { llm, embedding, .. } = self.resolve(app).await?;
         let mut llm = match llm {
             Some(llm) => llm,
             None => default(app).await?,
@@ -80,6 +86,43 @@ impl ModelChoice {
             let can = can_reason(&llm);
             set_reasoning(&mut llm, true, can);
         }
+        Ok((llm, embedding))
+    }
+
+    /// As [`Self::resolve_all`], for an agent that comes from elsewhere: a whole configuration is what
+    /// it was there, whatever else is said. `model` and `embedding` are handles that count in place of
+    /// what it had; what was set of another model is kept.
+    pub(crate) async fn resolve_elsewhere(
+        mut self,
+        app: &App,
+        model: Option<String>,
+        embedding: Option<String>,
+    ) -> Result<(LlmConfig, Option<EmbeddingConfig>), Refusal> {
+        if embedding.is_some() {
+            self.embedding_config = None;
+            self.embedding = embedding;
+        }
+        let Some(former) = self.llm_config.take() else {
+            if model.is_some() {
+                // The settings are in the words of another provider.
+                self.model_settings = None;
+                self.model = model;
+            }
+            return self.resolve_all(app).await;
+        };
+        checks::context_window(former.context_window)?;
+        let llm = match model {
+            None => former,
+            Some(handle) => {
+                let mut llm = of_handle(app, &handle).await?;
+                let usual = of_handle(app, &former.handle()).await.ok();
+                keep_settings(&former, usual.as_ref(), &mut llm);
+                // Clients know that the size of the context is kept, whoever had chosen it.
+                llm.context_window = llm.context_window.min(former.context_window);
+                llm
+            }
+        };
+        let embedding = self::embedding(app, self.embedding_config, self.embedding).await?;
         Ok((llm, embedding))
     }
 
@@ -133,10 +176,10 @@ async fn default(app: &App) -> Result<LlmConfig, Refusal> {
     let handle = app.models.default_handle().await?.ok_or_else(|| {
         Refusal::bad_request("INVALID_ARGUMENT: Must specify either model or llm_config in request")
     })?;
-    by_handle(app, handle).await
+    of_handle(app, handle).await
 }
 
-async fn by_handle(app: &App, handle: &str) -> Result<LlmConfig, Refusal> {
+async fn of_handle(app: &App, handle: &str) -> Result<LlmConfig, Refusal> {
     Ok(app.engine.models().resolve(handle).await?)
 }
 

@@ -52,7 +52,8 @@ pub(crate) async fn create(app: &App, mut body: CreateAgent) -> Result<NewAgent,
     Ok(new)
 }
 
-fn check(body: &CreateAgent) -> Result<(), Refusal> {
+/// Refuses what no agent can have.
+pub(super) fn check(body: &CreateAgent) -> Result<(), Refusal> {
     if let Some(name) = &body.name {
         name::check(name)?;
     }
@@ -101,7 +102,8 @@ async fn blocks(app: &App, body: &mut CreateAgent) -> Result<(Vec<Block>, Vec<Bl
     Err(missing::stored(StoreError::UnknownReferences { what, ids }))
 }
 
-fn wanted_tools(agent_type: AgentType, body: &mut CreateAgent) -> toolset::Wanted {
+/// The tools that a body asks for, and those that its type begins with.
+pub(super) fn wanted_tools(agent_type: AgentType, body: &mut CreateAgent) -> toolset::Wanted {
     let mut base = Vec::new();
     if body.include_base_tools.unwrap_or(true) {
         let sleeptime = body.enable_sleeptime.unwrap_or(false);
@@ -117,7 +119,8 @@ fn wanted_tools(agent_type: AgentType, body: &mut CreateAgent) -> toolset::Wante
     }
 }
 
-fn agent(
+/// The agent of a body; nothing hangs on it yet.
+pub(super) fn agent(
     body: CreateAgent,
     agent_type: AgentType,
     llm_config: LlmConfig,

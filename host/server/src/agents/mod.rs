@@ -2,13 +2,16 @@
 //!
 //! - [`create`]: a new agent. [`body`]: what a client says of it. [`choice`]: of its models.
 //!   [`toolset`]: its tools and rules. [`name`], [`checks`]: what it may be.
+//! - [`file`]: an agent as a document that goes from server to server.
 //! - What the agent loop gets of this server: [`models`], those of all providers; [`tools`], the
-//!   sandbox.
+//!   sandbox. `memory`: what tools from source make of memory blocks.
 
 pub(crate) mod body;
 pub(crate) mod checks;
 pub(crate) mod choice;
 pub(crate) mod create;
+pub(crate) mod file;
+mod memory;
 pub(crate) mod models;
 pub(crate) mod name;
 pub(crate) mod tools;

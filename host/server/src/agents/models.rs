@@ -21,7 +21,7 @@ use bulkhead_store::{
 };
 use futures::future::BoxFuture;
 use parking_lot::RwLock;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{contract::repr::repr, registry::SHARED_MAX_AGE};
 
@@ -80,6 +80,11 @@ impl AllModels {
             stored.read = Some((at, Arc::clone(&providers)));
         }
         Ok(providers)
+    }
+
+    /// What the provider of a model would get.
+    pub(crate) fn payload(&self, request: &ChatRequest, stream: bool) -> Result<Value, LlmError> {
+        self.client.payload(request, stream)
     }
 
     /// Forgets what is known of the provider of this name: it was made, changed or deleted.

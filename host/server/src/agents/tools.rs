@@ -4,12 +4,13 @@ use std::sync::{Arc, Weak};
 
 use bulkhead_agent::{Executed, Invocation, Tools, pack};
 use bulkhead_domain::{Outcome, Receipt, Timestamp, ToolReturn, ToolStatus};
-use bulkhead_sandbox::{Failure, Lineage, services::MemoryError};
+use bulkhead_sandbox::{Failure, Lineage};
 use bulkhead_store::{ComponentTool, ToolType};
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
+use super::memory::Found;
 use crate::{
     app::App,
     calls::{Behalf, CallRequest},
@@ -20,9 +21,6 @@ use crate::{
         run::Request,
     },
 };
-
-/// How often a change of memory is made anew after somebody else was faster.
-const ATTEMPTS: u32 = 8;
 
 /// Runs tools in the sandbox of a server.
 pub(crate) struct SandboxTools(Weak<App>);
@@ -100,11 +98,15 @@ async fn run_source(app: &Arc<App>, call: &Invocation) -> Result<Ended, Refusal>
     } else {
         Request::of_tool(tool, &arguments)?
     };
+    if !app.wait_for_runtime(request.language, &call.cancel).await {
+        let text = "Cancelled: the call was cancelled before its language was ready; nothing ran";
+        return Ok(refused(call, text));
+    }
     let cancel = app.calls.token();
     let secrets = app.store.secrets_of(&[call.agent.id]).await?;
     let secrets = secrets.into_values().flatten();
     request.variables = secrets.map(|secret| (secret.key, secret.value)).collect();
-    request.agent = agent(app, call, &request).await?;
+    let found = agent(app, call, &mut request).await?;
     request.agent_id = Some(call.agent.id.to_string());
     request.idempotency_key = Some(call.idempotency_key.clone());
     request.behalf = behalf(call);
@@ -115,13 +117,14 @@ async fn run_source(app: &Arc<App>, call: &Invocation) -> Result<Ended, Refusal>
     } else {
         Returned::of_source(&report, Some(&tool.name))
     };
-    if report.report.result.is_ok() {
-        for (label, value) in &report.memory {
-            if let Err(error) = write(call, label, value).await {
-                returned = failed(call, &format!("MemoryError: block {label}: {error}"));
-                break;
-            }
-        }
+    if let Some(found) = found.filter(|_| report.report.result.is_ok())
+        && let Err(error) = found.write(&*call.memory, &report.memory).await
+    {
+        returned = Returned {
+            stdout: returned.stdout,
+            stderr: returned.stderr,
+            ..failed(call, &error)
+        };
     }
     Ok(Ended {
         returned,
@@ -156,8 +159,12 @@ fn behalf(call: &Invocation) -> Behalf {
     }
 }
 
-/// The agent as source finds it, where its text names it at all.
-async fn agent(app: &App, call: &Invocation, request: &Request) -> Result<Option<String>, Refusal> {
+/// Lets source find its agent, where its text names it at all; gives the memory as it finds that.
+async fn agent(
+    app: &App,
+    call: &Invocation,
+    request: &mut Request,
+) -> Result<Option<Found>, Refusal> {
     if !["agent_state", "agent_id"]
         .iter()
         .any(|name| request.text.contains(name))
@@ -177,9 +184,11 @@ async fn agent(app: &App, call: &Invocation, request: &Request) -> Result<Option
         .map(|block| json!(block))
         .collect();
     // A conversation may have blocks of its own in their place.
-    for own in call.memory.blocks().await.unwrap_or_default() {
-        if let Some(block) = blocks.iter_mut().find(|block| block["label"] == own.label) {
-            block["value"] = own.value.into();
+    let found = Found::of(&*call.memory).await;
+    let found = found.map_err(Refusal::bad_request)?;
+    for block in &mut blocks {
+        if let Some(value) = block["label"].as_str().and_then(|label| found.value(label)) {
+            block["value"] = value.into();
         }
     }
     let secrets = request.variables.iter();
@@ -191,34 +200,8 @@ async fn agent(app: &App, call: &Invocation, request: &Request) -> Result<Option
     agent["secrets"] = json!(secrets);
     let tags = app.store.tags_of(&[id]).await?;
     agent["tags"] = json!(tags.into_values().next().unwrap_or_default());
-    Ok(Some(agent.to_string()))
-}
-
-/// Writes what source made of a memory block.
-async fn write(call: &Invocation, label: &str, value: &str) -> Result<(), String> {
-    for _ in 0..ATTEMPTS {
-        let block = call.memory.get(label).await.map_err(told)?;
-        if block.value == value {
-            return Ok(());
-        }
-        let put = call.memory.put(label, value.to_owned(), block.version);
-        match put.await {
-            Ok(_) => return Ok(()),
-            Err(MemoryError::Conflict(_)) => {}
-            Err(error) => return Err(told(error)),
-        }
-    }
-    Err("others change it all the time; nothing was written".to_owned())
-}
-
-fn told(error: MemoryError) -> String {
-    match error {
-        MemoryError::NotFound => "it is not there any more".to_owned(),
-        MemoryError::ReadOnly => "This block is read-only and cannot be edited.".to_owned(),
-        MemoryError::TooLong(limit) => format!("it may have {limit} characters at most"),
-        MemoryError::Conflict(_) => "somebody else changed it meanwhile".to_owned(),
-        MemoryError::Unavailable(text) => text,
-    }
+    request.agent = Some(agent.to_string());
+    Ok(Some(found))
 }
 
 /// Puts the words of a component's failure into the form that a model can act on.

@@ -24,19 +24,7 @@ impl Wanted {
         let base = self.base.iter().map(|name| (*name).to_owned());
         let names = distinct(self.names.iter().cloned().chain(base));
         let ids = distinct(self.ids.into_iter());
-        let mut installing = app.registry.builtins();
-        let mut by_name = loop {
-            let found = all(app, names.clone(), |names| ToolFilter {
-                names: Some(names),
-                ..ToolFilter::default()
-            });
-            let found = found.await?;
-            // A server that has just begun installs its own tools one after the other.
-            let is_whole = names.len() == found.len();
-            if is_whole || !installing.next().await {
-                break found;
-            }
-        };
+        let mut by_name = by_name(app, names.clone()).await?;
         let by_id = all(app, ids.clone(), |ids| ToolFilter {
             ids: Some(ids),
             ..ToolFilter::default()
@@ -66,6 +54,23 @@ impl Wanted {
         let mut seen = HashSet::new();
         tools.retain(|tool| seen.insert(tool.id.clone()));
         Ok(tools)
+    }
+}
+
+/// The tools with these names, each of which stands once, as far as they are there.
+pub(crate) async fn by_name(app: &App, names: Vec<String>) -> Result<Vec<ToolRecord>, Refusal> {
+    let mut installing = app.registry.builtins();
+    loop {
+        let found = all(app, names.clone(), |names| ToolFilter {
+            names: Some(names),
+            ..ToolFilter::default()
+        });
+        let found = found.await?;
+        // A server that has just begun installs its own tools one after the other.
+        let is_whole = names.len() == found.len();
+        if is_whole || !installing.next().await {
+            return Ok(found);
+        }
     }
 }
 

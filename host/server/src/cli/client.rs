@@ -2,13 +2,11 @@
 
 use std::time::Duration;
 
-use bulkhead_domain::Problem;
 use clap::Args;
-use reqwest::{Method, RequestBuilder, Response, StatusCode};
-use serde::Deserialize;
+use reqwest::{Method, RequestBuilder, Response};
 use serde_json::Value;
 
-use super::{error::CliError, exit::Exit};
+use super::{error::CliError, exit::Exit, refusal::refusal};
 
 /// A server on the same machine or network answers a connection at once or not at all.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -40,20 +38,6 @@ pub(crate) struct Client {
     http: reqwest::Client,
     base: String,
     token: Option<String>,
-}
-
-/// An error as the server writes it.
-#[derive(Deserialize)]
-struct ErrorBody {
-    error: ErrorPart,
-}
-
-#[derive(Deserialize)]
-struct ErrorPart {
-    code: String,
-    message: String,
-    #[serde(default)]
-    problems: Vec<Problem>,
 }
 
 impl Client {
@@ -184,48 +168,6 @@ impl Client {
     }
 }
 
-/// The server's own words, with the exit code that fits its status and code.
-fn refusal(base: &str, status: StatusCode, text: &str) -> CliError {
-    let Ok(ErrorBody { error }) = serde_json::from_str(text) else {
-        let message = format!("{base} answered {status} without an error that it explains");
-        return CliError::new(Exit::Server, "unexpected_answer", message)
-            .hint("is this a Bulkhead server?");
-    };
-    let exit = match (status.as_u16(), error.code.as_str()) {
-        (401 | 403, _) | (_, "consent_required") => Exit::Denied,
-        (_, "invalid_input" | "unknown_tool") => Exit::InvalidInput,
-        (_, code) if is_install_code(code) => Exit::Refused,
-        _ => Exit::Server,
-    };
-    let refused = CliError {
-        problems: error.problems,
-        ..CliError::new(exit, error.code, error.message)
-    };
-    match (status.as_u16(), refused.code.as_str()) {
-        (401, _) => refused.hint("set BULKHEAD_TOKEN to the server's token"),
-        (_, "consent_required") => refused
-            .hint("see `bulkhead tool diff`, then `bulkhead tool grant NAME --accept DIGEST`"),
-        _ => refused,
-    }
-}
-
-/// Codes with which an install is refused; see `bulkhead_sandbox::InstallError::code`.
-fn is_install_code(code: &str) -> bool {
-    matches!(
-        code,
-        "not_a_component"
-            | "component_too_large"
-            | "invalid_component"
-            | "unknown_imports"
-            | "no_tools"
-            | "wrong_abi_version"
-            | "compile_timeout"
-            | "compile_failed"
-            | "describe_failed"
-            | "invalid_description"
-    )
-}
-
 /// `path` with a query.
 pub(crate) fn with_query(path: &str, pairs: &[(&str, &str)]) -> String {
     let pairs: Vec<String> = pairs
@@ -252,39 +194,6 @@ pub(crate) fn segment(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_server_s_code_and_problems_reach_the_person() {
-        let text = r#"{"error": {"code": "invalid_input", "message": "wrong",
-            "problems": [{"at": "/n", "message": "must be a number"}]}, "detail": "wrong"}"#;
-        let error = refusal("http://x", StatusCode::UNPROCESSABLE_ENTITY, text);
-        assert_eq!(
-            (error.exit, error.code.as_str()),
-            (Exit::InvalidInput, "invalid_input")
-        );
-        assert_eq!(error.problems[0].at, "/n");
-    }
-
-    #[test]
-    fn each_refusal_has_the_exit_code_of_its_kind() {
-        let of = |status: u16, code: &str| {
-            let text = format!(r#"{{"error": {{"code": "{code}", "message": "m"}}}}"#);
-            refusal(
-                "http://x",
-                StatusCode::from_u16(status).expect("a status"),
-                &text,
-            )
-            .exit
-        };
-        assert_eq!(of(401, "unauthorized"), Exit::Denied);
-        assert_eq!(of(409, "consent_required"), Exit::Denied);
-        assert_eq!(of(422, "unknown_imports"), Exit::Refused);
-        assert_eq!(of(404, "unknown_component"), Exit::Server);
-        assert_eq!(
-            refusal("http://x", StatusCode::BAD_GATEWAY, "<html>").exit,
-            Exit::Server
-        );
-    }
 
     #[test]
     fn a_name_can_not_leave_its_segment() {

@@ -5,7 +5,7 @@
 //! - [`capability_args`], [`units`], [`files`]: how flags are read.
 //! - [`run`], [`check`], [`build`], [`scaffold`], [`bench`], [`demo`]: work in this process;
 //!   [`runtime_cache`]: what the last two keep.
-//! - [`client`], [`sse`]: the HTTP API; [`push`], [`list`], [`grant`], [`credential`], [`diff`],
+//! - [`client`], [`sse`]: the HTTP API; [`refusal`]: what it refuses; [`push`], [`list`], [`grant`], [`credential`], [`diff`],
 //!   [`call`] use it.
 //! - [`serve`]: the server itself.
 
@@ -25,6 +25,7 @@ mod grant;
 mod list;
 mod push;
 mod receipt;
+mod refusal;
 mod report;
 mod run;
 mod runtime_cache;

@@ -71,6 +71,10 @@ pub struct Options {
     /// Receipts that are kept at most; the oldest go first
     #[arg(long, env = "BULKHEAD_RECEIPTS_MAX", value_name = "N")]
     pub receipts_max: Option<u64>,
+    /// Seconds without a word from its server after which an agent's run has failed; the same for
+    /// all servers that share a database
+    #[arg(long, env = "BULKHEAD_RUN_SILENCE", value_name = "SECONDS")]
+    pub run_silence: Option<u64>,
     /// Whether missing built-in tools are installed at each start; false keeps deleted ones away
     #[arg(long, env = "BULKHEAD_BUILTIN_TOOLS", value_name = "BOOL")]
     pub builtin_tools: Option<bool>,
@@ -140,6 +144,7 @@ impl Options {
             grace: self.grace.or(file.grace),
             receipts_days: self.receipts_days.or(file.receipts_days),
             receipts_max: self.receipts_max.or(file.receipts_max),
+            run_silence: self.run_silence.or(file.run_silence),
             builtin_tools: self.builtin_tools.or(file.builtin_tools),
             log: self.log.or(file.log),
             log_format: self.log_format.or(file.log_format),
@@ -176,6 +181,8 @@ impl Options {
         config.grace = self.grace.map_or(config.grace, Duration::from_secs);
         config.receipts_days = positive("receipts_days", self.receipts_days, config.receipts_days)?;
         config.receipts_max = positive("receipts_max", self.receipts_max, config.receipts_max)?;
+        let silence = positive("run_silence", self.run_silence, config.run_silence.as_secs())?;
+        config.run_silence = Duration::from_secs(silence);
         config.builtin_tools = self.builtin_tools.unwrap_or(config.builtin_tools);
         config.log = self.log.unwrap_or(config.log);
         config.log_format = self.log_format.unwrap_or(config.log_format);

@@ -53,6 +53,7 @@ fn values_that_make_no_sense_are_refused() {
         "max_connections = 0",
         "receipts_days = 0",
         "receipts_max = 0",
+        "run_silence = 0",
         "token = ''",
         "token = 'ä'",
     ] {

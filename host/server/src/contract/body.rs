@@ -46,14 +46,18 @@ impl<T: Schema, S: Send + Sync> FromRequest<S> for OptionalBody<T> {
         if matches!(bytes.trim_ascii(), b"" | b"null") {
             return Ok(Self(None));
         }
-        let value = parse(&bytes).map_err(|fault| Refusal::invalid(&[*fault], &[]))?;
-        read(&value).map(|body| Self(Some(body)))
+        read(&parsed(&bytes)?).map(|body| Self(Some(body)))
     }
 }
 
 /// The body as any JSON value; what is no JSON is refused in the words of the contract.
 pub(crate) async fn value(request: Request) -> Result<Value, Refusal> {
-    parse(&json::read(request).await?).map_err(|fault| Refusal::invalid(&[*fault], &[]))
+    parsed(&json::read(request).await?)
+}
+
+/// The same, of a text that is there.
+pub(crate) fn parsed(bytes: &[u8]) -> Result<Value, Refusal> {
+    parse(bytes).map_err(|fault| Refusal::invalid(&[*fault], &[]))
 }
 
 fn parse(bytes: &[u8]) -> Result<Value, Box<Fault>> {
@@ -88,9 +92,15 @@ fn offset(bytes: &[u8], error: &serde_json::Error) -> usize {
     before + error.column().saturating_sub(1)
 }
 
+/// A value with what the contract converts converted, or every fault in it. `name`: the schema's, in
+/// `bodies.json`.
+pub(crate) fn checked(name: &str, value: &Value) -> Result<Value, Vec<Fault>> {
+    check::check(name, value)
+}
+
 /// A value as `T`.
 pub(crate) fn read<T: Schema>(value: &Value) -> Result<T, Refusal> {
-    let checked = check::check(T::NAME, value).map_err(|faults| Refusal::invalid(&faults, &[]))?;
+    let checked = checked(T::NAME, value).map_err(|faults| Refusal::invalid(&faults, &[]))?;
     serde_json::from_value(checked).map_err(|refused| {
         Rejection::with(
             &error::INVALID_BODY,

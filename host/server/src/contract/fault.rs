@@ -45,6 +45,12 @@ impl Fault {
         Self::new("greater_than_equal", place, message, input).with(json!({ "ge": minimum }))
     }
 
+    /// A number that is not above the one that it must exceed.
+    pub(crate) fn not_above(place: Vec<Value>, below: i64, input: Value) -> Self {
+        let message = format!("Input should be greater than {below}");
+        Self::new("greater_than", place, message, input).with(json!({ "gt": below }))
+    }
+
     /// A number above its maximum.
     pub(crate) fn too_large(place: Vec<Value>, maximum: i64, input: Value) -> Self {
         let message = format!("Input should be less than or equal to {maximum}");
@@ -86,6 +92,20 @@ impl Fault {
         };
         Self::new(kind, place, format!("Input should be {expected}"), input)
             .with(json!({ "expected": expected }))
+    }
+
+    /// What is wrong, and where below `place`, which stands for the part of the request; nothing of
+    /// what was sent.
+    pub(crate) fn summary(&self, place: &str) -> String {
+        let mut place = place.to_owned();
+        for step in self.place.iter().skip(1) {
+            place.push('.');
+            match step {
+                Value::String(name) => place.push_str(name),
+                other => place.push_str(&other.to_string()),
+            }
+        }
+        format!("{place}: {}", self.message)
     }
 
     /// As it stands in the list of faults, which clients get as one text.

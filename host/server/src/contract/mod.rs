@@ -18,7 +18,7 @@ pub(crate) mod id;
 pub(crate) mod query;
 pub(crate) mod refusal;
 pub(crate) mod repr;
-mod scalar;
+pub(crate) mod scalar;
 
 pub(crate) use self::{
     body::{Body, OptionalBody},

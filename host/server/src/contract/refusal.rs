@@ -64,6 +64,16 @@ impl Refusal {
     }
 }
 
+impl Refusal {
+    /// Status and body, for an answer that is no HTTP response.
+    pub(crate) fn parts(&self) -> (StatusCode, Value) {
+        match self {
+            Self::Contract(status, body) => (*status, (**body).clone()),
+            Self::Native(rejection) => (rejection.kind().status, json!(rejection.body())),
+        }
+    }
+}
+
 impl From<Rejection> for Refusal {
     fn from(rejection: Rejection) -> Self {
         Self::Native(rejection)

@@ -1,13 +1,14 @@
 //! Who may ask: the access token, and without one only what comes from this machine and from
 //! no page of another origin.
 
-use std::net::IpAddr;
+use std::{borrow::Cow, net::IpAddr};
 
 use axum::{
     extract::{Request, State},
     middleware::Next,
     response::{IntoResponse as _, Response},
 };
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use bulkhead_domain::Digest;
 use http::{HeaderMap, header};
 use subtle::ConstantTimeEq as _;
@@ -58,7 +59,14 @@ impl Access {
     }
 }
 
-fn given_token(headers: &HeaderMap) -> Option<&str> {
+/// Before the token among the subprotocols of a WebSocket: scripts of a browser can set no header of
+/// it, and what stands in a URL is logged in many places.
+const SUBPROTOCOL: &str = "bearer.";
+/// The same before the token in base64url without padding: not every character of a token may stand
+/// in the name of a subprotocol.
+const SUBPROTOCOL_BASE64: &str = "bearer64.";
+
+fn given_token(headers: &HeaderMap) -> Option<Cow<'_, str>> {
     let value = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let bearer = value("authorization").and_then(|value| {
         let (scheme, token) = value.split_once(' ')?;
@@ -66,7 +74,24 @@ fn given_token(headers: &HeaderMap) -> Option<&str> {
     });
     bearer
         .or_else(|| value(BARE_PASSWORD)?.strip_prefix("password "))
-        .map(str::trim)
+        .map(|token| Cow::Borrowed(token.trim()))
+        .or_else(|| subprotocols(headers).find_map(offered_token))
+}
+
+fn offered_token(subprotocol: &str) -> Option<Cow<'_, str>> {
+    if let Some(token) = subprotocol.strip_prefix(SUBPROTOCOL) {
+        return Some(token.into());
+    }
+    let encoded = subprotocol.strip_prefix(SUBPROTOCOL_BASE64)?;
+    let token = URL_SAFE_NO_PAD.decode(encoded).ok()?;
+    String::from_utf8(token).ok().map(Cow::Owned)
+}
+
+/// What the client of a WebSocket offers to speak.
+pub(crate) fn subprotocols(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+    let values = headers.get_all(header::SEC_WEBSOCKET_PROTOCOL).iter();
+    let values = values.filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(',').map(str::trim))
 }
 
 /// A page in a browser on this machine can reach a loopback server too. It can't choose the
@@ -150,6 +175,26 @@ mod tests {
             (&[("authorization", "t0ken")], "unauthorized"),
             (&[("x-bare-password", "password t0ken")], "ok"),
             (&[("x-bare-password", "t0ken")], "unauthorized"),
+            (
+                &[("sec-websocket-protocol", "bulkhead, bearer.t0ken")],
+                "ok",
+            ),
+            (
+                &[("sec-websocket-protocol", "bearer64.dDBrZW4,bulkhead")],
+                "ok",
+            ),
+            (
+                &[("sec-websocket-protocol", "bulkhead, bearer.t0ke")],
+                "unauthorized",
+            ),
+            (
+                &[
+                    ("sec-websocket-protocol", "bearer64.dDBrZW4="),
+                    ("x-a", "1"),
+                ],
+                "unauthorized",
+            ),
+            (&[("sec-websocket-protocol", "t0ken")], "unauthorized"),
         ] {
             assert_eq!(
                 check(token, "/v1/components", headers),

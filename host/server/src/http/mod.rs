@@ -5,6 +5,8 @@
 //! - [`sandbox_configs`]: what such clients set up for all tools from source.
 //! - [`messages`], [`conversations`], [`chat_completions`]: what is sent to agents. [`runs`],
 //!   [`steps`]: what came of it. [`models`], [`providers`]: whom they ask. [`voice`]: what is gone.
+//!   `internal`: other paths to the same.
+//!   [`socket`]: agents over a WebSocket.
 //! - [`health`], [`components`], [`call`], [`events`], [`grants`], [`credentials`],
 //!   [`receipts`], [`metrics`], [`docs`]: routes.
 //! - [`error`]: every refusal as data. [`json`], [`query`]: bodies and parameters.
@@ -26,6 +28,7 @@ pub(crate) mod events;
 pub(crate) mod grants;
 pub(crate) mod health;
 pub(crate) mod identities;
+mod internal;
 pub(crate) mod json;
 pub(crate) mod messages;
 pub(crate) mod metrics;
@@ -39,6 +42,7 @@ pub(crate) mod receipts;
 pub(crate) mod runs;
 pub(crate) mod sandbox_configs;
 pub(crate) mod schema;
+pub(crate) mod socket;
 pub(crate) mod spelling;
 pub(crate) mod steps;
 pub(crate) mod tags;
@@ -143,6 +147,7 @@ pub(crate) fn router(app: AppState) -> Router {
         .merge(runs::refusals())
         .merge(tools::routes())
         .merge(voice::routes())
+        .merge(internal::routes())
         .fallback(no_such_route)
         .method_not_allowed_fallback(method_not_allowed)
         .layer(CatchPanicLayer::custom(observe::panicked))

@@ -15,6 +15,7 @@ fn the_quick_bench_gives_every_figure_and_compiles_no_runtime() {
         ("instantiate_us", &["p50"]),
         ("step_us", &["p50", "p99"]),
         ("first_token_overhead_us", &["p50", "p99"]),
+        ("cancel_model_ms", &["p50", "p95"]),
     ] {
         for part in parts {
             assert!(
@@ -57,7 +58,7 @@ fn the_quick_bench_gives_every_figure_and_compiles_no_runtime() {
         javascript.is_some_and(|note| note.contains("run `bulkhead bench` once")),
         "{figures:#}"
     );
-    for key in ["python_call_us", "javascript_call_us"] {
+    for key in ["python_call_us", "javascript_call_us", "cancel_tool_ms"] {
         assert!(figures[key].is_null(), "{key}: {figures:#}");
         assert!(figures["notes"][key].is_string(), "{key}: {figures:#}");
     }

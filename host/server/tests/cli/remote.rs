@@ -1,5 +1,10 @@
 //! The commands that talk to a server.
 
+use std::{
+    io::{Read as _, Write as _},
+    net::TcpListener,
+};
+
 use serde_json::json;
 
 use crate::support::{Server, component, demo_component, run, run_with_input};
@@ -210,6 +215,48 @@ fn a_missing_token_is_exit_code_4_and_the_right_one_opens() {
         .output()
         .expect("it runs");
     assert!(output.status.success());
+}
+
+#[test]
+fn what_a_server_of_the_older_api_refuses_is_told_in_its_own_words() {
+    let told = |status: &str, body: &'static str| {
+        let url = refusing(status, body);
+        run(&["tool", "list", "--server", &url]).with(7).err
+    };
+    let missing = told("404 Not Found", r#"{"detail":"Not Found"}"#);
+    assert!(missing.starts_with("error: Not Found"), "{missing}");
+    let faults =
+        r#"{"detail":[{"loc":["query","limit"],"msg":"Input should be a valid integer"}]}"#;
+    let invalid = told("422 Unprocessable Entity", faults);
+    assert!(
+        invalid.contains("/query/limit: Input should be a valid integer"),
+        "{invalid}"
+    );
+    let object = r#"{"detail":{"code":"BUSY","message":"the server is being moved"}}"#;
+    let busy = told("503 Service Unavailable", object);
+    assert!(
+        busy.starts_with("error: the server is being moved"),
+        "{busy}"
+    );
+}
+
+/// The URL of a server that answers one request, with this.
+fn refusing(status: &str, body: &str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("an address");
+    let length = body.len();
+    let answer = format!(
+        "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\
+         connection: close\r\n\r\n{body}"
+    );
+    std::thread::spawn(move || {
+        let (mut connection, _) = listener.accept().expect("a connection");
+        // The head of a request without a body fits, and arrives at once.
+        let read = connection.read(&mut [0; 4096]).expect("a request");
+        assert!(read > 0);
+        connection.write_all(answer.as_bytes()).expect("a reader");
+    });
+    format!("http://{address}")
 }
 
 #[test]

@@ -66,7 +66,7 @@ impl Store {
         let deleted = transaction.execute(delete).await? > 0;
         let delete = "DELETE FROM state_namespaces WHERE agent = $1";
         let delete = Statement::new(delete).bind(id.to_string());
-        transaction.execute(delete).await?;
+        transaction.defer(delete).await?;
         transaction.commit().await?;
         Ok(deleted)
     }

@@ -3,12 +3,13 @@
 //! - `row`: an agent as a row; `create`, `update`: one agent with its relations, each in one
 //!   transaction; `filter`: lists and counts; `limits`: what is stored at most.
 //! - `tools`, `tags`, `secrets`, `relations`: what hangs on an agent. What is read of it is read
-//!   for many agents at once.
+//!   for many agents at once; `equipped`: an agent with what it works with.
 //!
 //! Whoever changes an agent locks its row first. Whoever needs blocks and agents locks the
 //! blocks first, each kind by id, so that no two writers wait for each other.
 
 mod create;
+mod equipped;
 mod filter;
 pub mod limits;
 mod relations;
@@ -23,6 +24,7 @@ use bulkhead_domain::{
     id::{BlockId, IdentityId},
 };
 
+pub use equipped::EquippedAgent;
 pub(crate) use filter::push_tags;
 pub use filter::{AgentFilter, AgentOrder};
 pub(crate) use relations::{expect_known, lock_blocks, missing, texts};

@@ -20,15 +20,8 @@ impl Store {
     /// The blocks of each of these agents, in the order in which they were attached. Every agent
     /// that is asked for has a list.
     pub async fn blocks_of(&self, agents: &[AgentId]) -> Result<HashMap<AgentId, Vec<Block>>> {
-        let mut query = Statement::new("SELECT agent_id, ");
-        query.push(block::COLUMNS);
-        query.push(" FROM agent_blocks l JOIN blocks b ON b.id = l.block_id");
-        query
-            .push(" WHERE l.agent_id IN (")
-            .push_list(asked(agents)?);
-        query.push(" ORDER BY l.seq");
-        let rows = self.database().all(query).await?;
-        by_agent(agents, &rows, |row| block::record(row, 1))
+        let rows = self.database().all(blocks_query(agents)?).await?;
+        blocks_by_agent(agents, &rows)
     }
 
     /// The identities of each of these agents, in the order in which they came. Every agent that
@@ -56,6 +49,25 @@ impl Store {
         };
         Ok(identities.into_iter().map(present).collect())
     }
+}
+
+/// The query for the blocks of agents, for [`blocks_by_agent`].
+pub(super) fn blocks_query(agents: &[AgentId]) -> Result<Statement> {
+    let mut query = Statement::new("SELECT agent_id, ");
+    query.push(block::COLUMNS);
+    query.push(" FROM agent_blocks l JOIN blocks b ON b.id = l.block_id");
+    query
+        .push(" WHERE l.agent_id IN (")
+        .push_list(asked(agents)?);
+    query.push(" ORDER BY l.seq");
+    Ok(query)
+}
+
+pub(super) fn blocks_by_agent(
+    agents: &[AgentId],
+    rows: &[Row],
+) -> Result<HashMap<AgentId, Vec<Block>>> {
+    by_agent(agents, rows, |row| block::record(row, 1))
 }
 
 /// The ids of agents, as the values of a list.
@@ -203,7 +215,7 @@ pub(super) async fn link_blocks(
         ];
         insert.push_row(index == 0, row);
     }
-    transaction.execute(insert).await.map(drop)
+    transaction.defer(insert).await
 }
 
 /// Makes exactly these the identities of an agent; one that stays keeps its place.
@@ -225,7 +237,7 @@ pub(super) async fn put_identities(
     delete.push_list(ids.iter().map(String::as_str));
     // The list has a NULL: what equals none of it is neither in it nor not.
     delete.push(") IS NOT TRUE");
-    transaction.execute(delete).await?;
+    transaction.defer(delete).await?;
     if ids.is_empty() {
         return Ok(());
     }
@@ -234,5 +246,5 @@ pub(super) async fn put_identities(
         insert.push_row(index == 0, [id.into(), agent.to_string().into()]);
     }
     insert.push(" ON CONFLICT (identity_id, agent_id) DO NOTHING");
-    transaction.execute(insert).await.map(drop)
+    transaction.defer(insert).await
 }

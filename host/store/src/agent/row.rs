@@ -117,7 +117,7 @@ pub(super) async fn replace(
         replace.push(", message_ids = ").push_value(message_ids);
     }
     replace.push(" WHERE id = $1");
-    transaction.execute(replace).await.map(drop)
+    transaction.defer(replace).await
 }
 
 /// A query for the agent with this id.

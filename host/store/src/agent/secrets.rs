@@ -76,7 +76,7 @@ pub(super) async fn put_secrets(
     if !former.is_empty() {
         let mut delete = Statement::new("DELETE FROM agent_secrets WHERE id IN (");
         delete.push_list(former.values().map(|secret| secret.id.to_string()));
-        transaction.execute(delete).await?;
+        transaction.defer(delete).await?;
     }
     put(transaction, sealer, &changed).await
 }
@@ -122,7 +122,7 @@ async fn put(
     }
     put.push(" ON CONFLICT (id) DO UPDATE SET sealed = excluded.sealed,");
     put.push(" updated_at = excluded.updated_at");
-    transaction.execute(put).await.map(drop)
+    transaction.defer(put).await
 }
 
 fn select(agents: Vec<String>) -> Statement {

@@ -97,7 +97,7 @@ pub(super) async fn put_tags(
         check::text("the agent's tag", tag, check::NAME_MAX)?;
     }
     let delete = Statement::new("DELETE FROM agent_tags WHERE agent_id = $1");
-    transaction.execute(delete.bind(agent.to_string())).await?;
+    transaction.defer(delete.bind(agent.to_string())).await?;
     if tags.is_empty() {
         return Ok(());
     }
@@ -109,5 +109,5 @@ pub(super) async fn put_tags(
             [agent.to_string().into(), tag.into(), folded.into()],
         );
     }
-    transaction.execute(insert).await.map(drop)
+    transaction.defer(insert).await
 }

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     Result, Store, StoreError, ToolRecord, check,
-    sql::{Durability, Statement, Transaction},
+    sql::{Durability, Row, Statement, Transaction},
     tool,
 };
 
@@ -22,27 +22,8 @@ impl Store {
         &self,
         agents: &[AgentId],
     ) -> Result<HashMap<AgentId, Vec<Arc<ToolRecord>>>> {
-        let agent_ids = asked(agents)?;
-        let mut query = Statement::new("SELECT ");
-        query.push(tool::COLUMNS);
-        query.push(" FROM tools WHERE id IN (SELECT tool_id FROM agent_tools WHERE agent_id IN (");
-        query
-            .push_list(agent_ids.iter().map(String::as_str))
-            .push(")");
-        let rows = self.database().all(query).await?;
-        let tools = rows
-            .iter()
-            .map(|row| tool::record(row).map(|tool| (tool.id.clone(), Arc::new(tool))))
-            .collect::<Result<HashMap<_, _>>>()?;
-        let mut query = Statement::new("SELECT agent_id, tool_id FROM agent_tools");
-        query.push(" WHERE agent_id IN (").push_list(agent_ids);
-        query.push(" ORDER BY seq");
-        let links = self.database().all(query).await?;
-        // What was attached or deleted between the two queries is left out.
-        let lists = by_agent(agents, &links, |row| Ok(tools.get(&row.text(1)?).cloned()))?;
-        let present =
-            |(agent, list): (_, Vec<Option<_>>)| (agent, list.into_iter().flatten().collect());
-        Ok(lists.into_iter().map(present).collect())
+        let answers = self.database().each(tools_queries(agents)?.into()).await?;
+        tools_by_agent(agents, &mut answers.into_iter())
     }
 
     /// The tool with this name, where the agent has it.
@@ -96,6 +77,39 @@ impl Store {
     }
 }
 
+/// The queries for the tools of agents, for [`tools_by_agent`].
+pub(super) fn tools_queries(agents: &[AgentId]) -> Result<[Statement; 2]> {
+    let agent_ids = asked(agents)?;
+    let mut tools = Statement::new("SELECT ");
+    tools.push(tool::COLUMNS);
+    tools.push(" FROM tools WHERE id IN (SELECT tool_id FROM agent_tools WHERE agent_id IN (");
+    tools
+        .push_list(agent_ids.iter().map(String::as_str))
+        .push(")");
+    let mut links = Statement::new("SELECT agent_id, tool_id FROM agent_tools");
+    links.push(" WHERE agent_id IN (").push_list(agent_ids);
+    links.push(" ORDER BY seq");
+    Ok([tools, links])
+}
+
+/// The tools of agents, from what the two queries gave.
+pub(super) fn tools_by_agent(
+    agents: &[AgentId],
+    answers: &mut impl Iterator<Item = Vec<Row>>,
+) -> Result<HashMap<AgentId, Vec<Arc<ToolRecord>>>> {
+    let rows = answers.next().unwrap_or_default();
+    let tools = rows
+        .iter()
+        .map(|row| tool::record(row).map(|tool| (tool.id.clone(), Arc::new(tool))))
+        .collect::<Result<HashMap<_, _>>>()?;
+    let links = answers.next().unwrap_or_default();
+    // What was attached or deleted between the two queries is left out.
+    let lists = by_agent(agents, &links, |row| Ok(tools.get(&row.text(1)?).cloned()))?;
+    let present =
+        |(agent, list): (_, Vec<Option<_>>)| (agent, list.into_iter().flatten().collect());
+    Ok(lists.into_iter().map(present).collect())
+}
+
 const TOOLS: &str = "the agent's list of tools";
 
 /// Makes exactly these the tools of an agent; one that stays keeps its place.
@@ -115,7 +129,7 @@ pub(super) async fn put_tools(
     delete.push_list(ids.iter().map(String::as_str));
     // The list has a NULL: what equals none of it is neither in it nor not.
     delete.push(") IS NOT TRUE");
-    transaction.execute(delete).await?;
+    transaction.defer(delete).await?;
     link(transaction, agent, &ids).await.map(drop)
 }
 

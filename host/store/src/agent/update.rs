@@ -57,7 +57,7 @@ impl Store {
         row::replace(&mut transaction, &former, &agent).await?;
         if let Some(blocks) = blocks {
             let unlink = Statement::new("DELETE FROM agent_blocks WHERE agent_id = $1");
-            transaction.execute(unlink.bind(id.to_string())).await?;
+            transaction.defer(unlink.bind(id.to_string())).await?;
             link_blocks(&mut transaction, id, &blocks).await?;
         }
         if let Some(ids) = &relations.tool_ids {

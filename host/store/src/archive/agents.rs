@@ -135,7 +135,7 @@ async fn attach(
     let insert = Statement::new(insert)
         .bind(agent_id.to_string())
         .bind(archive_id.to_string());
-    transaction.execute(insert).await.map(drop)
+    transaction.defer(insert).await
 }
 
 fn of_agent(agent_id: &AgentId) -> Statement {

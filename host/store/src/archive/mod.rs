@@ -124,7 +124,7 @@ async fn put(transaction: &mut Transaction, archive: &Archive) -> Result<()> {
         .bind(archive.created_at)
         .bind(i64::try_from(document.len()).unwrap_or(i64::MAX))
         .bind(document);
-    transaction.execute(put).await.map(drop)
+    transaction.defer(put).await
 }
 
 pub(crate) fn missing(id: &ArchiveId) -> StoreError {

@@ -130,7 +130,7 @@ async fn link(
         .bind(agent.to_string())
         .bind(block.to_string())
         .bind(label);
-    transaction.execute(insert).await?;
+    transaction.defer(insert).await?;
     Ok(true)
 }
 
@@ -153,5 +153,5 @@ pub(super) async fn relabel(transaction: &mut Transaction, block: &Block) -> Res
     }
     let relabel = "UPDATE agent_blocks SET label = $2 WHERE block_id = $1";
     let relabel = Statement::new(relabel).bind(id).bind(block.label.as_str());
-    transaction.execute(relabel).await.map(drop)
+    transaction.defer(relabel).await
 }

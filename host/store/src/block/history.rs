@@ -76,7 +76,7 @@ pub(super) async fn write_down(
         .bind(first.value)
         .bind(first.actor)
         .bind(first.at);
-    transaction.execute(insert).await?;
+    transaction.defer(insert).await?;
     let insert = "INSERT INTO block_changes (block_id, version, value, actor, at)
         VALUES ($1, $2, $3, $4, $5)";
     let insert = Statement::new(insert)
@@ -85,10 +85,10 @@ pub(super) async fn write_down(
         .bind(block.value.as_str())
         .bind(actor)
         .bind(block.updated_at);
-    transaction.execute(insert).await?;
+    transaction.defer(insert).await?;
     let prune = "DELETE FROM block_changes WHERE block_id = $1 AND version <= (
         SELECT version FROM block_changes WHERE block_id = $1
         ORDER BY version DESC LIMIT 1 OFFSET $2)";
     let prune = Statement::new(prune).bind(id).bind(i64::from(HISTORY_MAX));
-    transaction.execute(prune).await.map(drop)
+    transaction.defer(prune).await
 }

@@ -148,11 +148,11 @@ pub(super) async fn replace(
             .push_value(folded(&block.value));
     }
     replace.push(" WHERE id = $1");
-    transaction.execute(replace).await?;
+    transaction.defer(replace).await?;
     if block.tags != former.tags {
         let delete = Statement::new("DELETE FROM block_tags WHERE block_id = $1");
         let delete = delete.bind(block.id.to_string());
-        transaction.execute(delete).await?;
+        transaction.defer(delete).await?;
         insert_tags(transaction, &block.id, &block.tags).await?;
     }
     Ok(())
@@ -171,7 +171,7 @@ async fn insert_tags(
     for (index, tag) in tags.into_iter().enumerate() {
         insert.push_row(index == 0, [block.to_string().into(), tag.into()]);
     }
-    transaction.execute(insert).await.map(drop)
+    transaction.defer(insert).await
 }
 
 /// A query for the block with this id.

@@ -39,7 +39,7 @@ pub(super) async fn put(transaction: &mut Transaction, conversation: &Conversati
         .bind(conversation.updated_at)
         .bind(i64::try_from(document.len()).unwrap_or(i64::MAX))
         .bind(document);
-    transaction.execute(put).await.map(drop)
+    transaction.defer(put).await
 }
 
 fn document(conversation: &Conversation) -> Result<String> {

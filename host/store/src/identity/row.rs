@@ -152,7 +152,7 @@ pub(super) async fn relate(
             });
         }
         let delete = Statement::new(links.delete).bind(identity.to_string());
-        transaction.execute(delete).await?;
+        transaction.defer(delete).await?;
         links.insert(transaction, identity, &ids).await?;
     }
     Ok(())

@@ -158,7 +158,7 @@ async fn replace(transaction: &mut Transaction, identity: &Identity) -> Result<(
     for column in columns(identity)? {
         replace = replace.bind(column);
     }
-    transaction.execute(replace).await.map(drop)
+    transaction.defer(replace).await
 }
 
 /// The identity of the same project with the same identifier key, locked.

@@ -40,6 +40,11 @@ impl ThreadFilter {
         conversation_id.map_or(Self::Default, Self::Conversation)
     }
 
+    /// Whether the thread of this conversation is meant; none for the default one.
+    pub fn has(self, conversation_id: Option<ConversationId>) -> bool {
+        self == Self::Any || self == Self::of(conversation_id)
+    }
+
     pub(crate) fn push_condition(self, query: &mut Statement) {
         match self {
             Self::Any => {}

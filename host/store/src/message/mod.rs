@@ -23,9 +23,8 @@ pub use row::expect_storable;
 pub(crate) use row::{COLUMNS, insert_messages, record, replace_content};
 pub use search::MessageSearch;
 
-/// How many ids one statement names, smallest first. What is left of a list is filled up with
-/// NULL, which equals nothing: few texts to prepare.
-const LISTS: [usize; 3] = [8, 64, 512];
+/// How many ids one statement names.
+const LIST_MAX: usize = 512;
 
 impl Store {
     /// The message with this id.
@@ -54,7 +53,14 @@ impl Store {
                 found.insert(message.id, message);
             }
         }
-        let message = |id: &MessageId| found.get(id).cloned().ok_or_else(|| missing(*id));
+        let is_each_once = found.len() == ids.len();
+        let message = |id: &MessageId| {
+            let message = match is_each_once {
+                true => found.remove(id),
+                false => found.get(id).cloned(),
+            };
+            message.ok_or_else(|| missing(*id))
+        };
         ids.iter().map(message).collect()
     }
 }
@@ -88,20 +94,15 @@ pub(crate) async fn delete_messages(
         let delete = "DELETE FROM messages WHERE agent_id = $1 AND id IN (";
         let mut delete = Statement::new(delete).bind(agent_id.to_string());
         delete.push_list(list);
-        transaction.execute(delete).await?;
+        transaction.defer(delete).await?;
     }
     Ok(())
 }
 
-/// Ids in lists of the length of one of [`LISTS`].
-pub(crate) fn lists<T: ToString>(ids: &[T]) -> impl Iterator<Item = Vec<Option<String>>> {
-    let longest = LISTS[LISTS.len() - 1];
-    ids.chunks(longest).map(move |ids| {
-        let length = LISTS.into_iter().find(|length| *length >= ids.len());
-        let mut list: Vec<_> = ids.iter().map(|id| Some(id.to_string())).collect();
-        list.resize(length.unwrap_or(longest), None);
-        list
-    })
+/// Ids in lists of at most [`LIST_MAX`].
+pub(crate) fn lists<T: ToString>(ids: &[T]) -> impl Iterator<Item = Vec<String>> {
+    ids.chunks(LIST_MAX)
+        .map(|ids| ids.iter().map(T::to_string).collect())
 }
 
 pub(crate) fn missing(id: MessageId) -> StoreError {

@@ -149,7 +149,7 @@ pub(crate) async fn insert_messages(
                 ],
             );
         }
-        transaction.execute(insert).await?;
+        transaction.defer(insert).await?;
     }
     Ok(())
 }
@@ -177,7 +177,7 @@ pub(crate) async fn replace_content(
         .bind(prepared.text_folded.as_str())
         .bind(prepared.size())
         .bind(prepared.body.as_str());
-    transaction.execute(update).await.map(drop)
+    transaction.defer(update).await
 }
 
 /// Reads [`COLUMNS`], the first of which is column `first`.

@@ -63,7 +63,7 @@ impl MessageSearch {
         for list in lists(&self.exclude) {
             // NULL in a list of NOT IN would leave nothing.
             query.push(" AND NOT COALESCE(id IN (");
-            query.push_list(list.into_iter().flatten());
+            query.push_list(list);
             query.push(", FALSE)");
         }
     }

@@ -36,14 +36,14 @@ pub(super) async fn insert(transaction: &mut Transaction, passage: &Passage) -> 
         .bind(vector)
         .bind(i64::try_from(size).unwrap_or(i64::MAX))
         .bind(document);
-    transaction.execute(insert).await?;
+    transaction.defer(insert).await?;
     for tag in &passage.tags {
         let insert = "INSERT INTO passage_tags (passage_id, tag) VALUES ($1, $2)
             ON CONFLICT (passage_id, tag) DO NOTHING";
         let insert = Statement::new(insert)
             .bind(passage.id.to_string())
             .bind(tag.as_str());
-        transaction.execute(insert).await?;
+        transaction.defer(insert).await?;
     }
     Ok(())
 }

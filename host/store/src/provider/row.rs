@@ -70,7 +70,7 @@ pub(super) async fn update(
         .bind(provider.updated_at)
         .bind(sealed)
         .bind(size);
-    transaction.execute(update).await.map(drop)
+    transaction.defer(update).await
 }
 
 /// Refuses texts that are too long; gives the bytes of all.

@@ -4,9 +4,10 @@
 use std::time::Duration;
 
 use bulkhead_domain::{
-    StopReason, Timestamp,
+    Run, StopReason, Timestamp,
     id::{AgentId, RunId},
 };
+use serde_json::Value;
 
 use super::{RunUpdate, filter::ACTIVE, row, update::apply_update};
 use crate::{
@@ -41,21 +42,37 @@ impl Store {
                 .push(" WHERE id IN (")
                 .push_list(list);
             update.push(ACTIVE);
-            transaction.execute(update).await?;
+            transaction.defer(update).await?;
         }
         transaction.commit().await
     }
 
-    /// Ends the runs that nobody has worked on since: they failed, `error` stands in their
-    /// metadata, and their agents stopped for [`StopReason::Error`]. Gives these runs.
+    /// Those of these runs that have ended, whoever ended them.
+    pub async fn ended_runs(&self, ids: &[RunId]) -> Result<Vec<RunId>> {
+        let mut ended = Vec::new();
+        for list in lists(ids) {
+            let mut query = Statement::new("SELECT id FROM runs WHERE id IN (");
+            query.push_list(list);
+            query.push(" AND NOT (TRUE").push(ACTIVE).push(")");
+            for row in &self.database().all(query).await? {
+                ended.push(row.parsed(0, "run id")?);
+            }
+        }
+        Ok(ended)
+    }
+
+    /// Ends the runs that nobody has worked on since: they failed, what `error` says stands in their
+    /// metadata, and their agents stopped for [`StopReason::Error`] unless they have begun another
+    /// run meanwhile. Gives these runs as they are then.
     ///
-    /// A server that has its database to itself says the present when it starts; one of several
-    /// says the present less [`SILENCE_MAX`], and asks from time to time.
+    /// A server that has its database to itself says the end of time when it starts, before its own
+    /// first run; later, or as one of several, the present less a silence such as [`SILENCE_MAX`],
+    /// and asks from time to time.
     pub async fn fail_abandoned_runs(
         &self,
         silent_since: Timestamp,
-        error: &str,
-    ) -> Result<Vec<RunId>> {
+        error: impl Fn(&Run) -> Value + Send + Sync,
+    ) -> Result<Vec<Run>> {
         let mut failed = Vec::new();
         loop {
             let silent = |query: &mut Statement| {
@@ -67,12 +84,8 @@ impl Store {
             for row in &rows {
                 let id = row.parsed(0, "run id")?;
                 let agent_id = row.parsed(1, "agent of a run")?;
-                if self
-                    .fail_if_silent(id, &agent_id, silent_since, error)
-                    .await?
-                {
-                    failed.push(id);
-                }
+                let run = self.fail_if_silent(id, &agent_id, silent_since, &error);
+                failed.extend(run.await?);
             }
             // Where none of a page was silent any more, others have ended them.
             if failed.len() == before {
@@ -86,8 +99,8 @@ impl Store {
         id: RunId,
         agent_id: &AgentId,
         silent_since: Timestamp,
-        error: &str,
-    ) -> Result<bool> {
+        error: &(impl Fn(&Run) -> Value + Send + Sync),
+    ) -> Result<Option<Run>> {
         let now = Timestamp::now();
         let mut transaction = self.database().begin(Durability::Process).await?;
         // The agent first, as the commit of a step does.
@@ -100,16 +113,22 @@ impl Store {
         silent.push(" AND alive_at < ").push_value(silent_since);
         silent.push(transaction.for_update());
         if transaction.optional(silent).await?.is_none() {
-            return Ok(false);
+            return Ok(None);
         }
         let mut update = RunUpdate::ended(id, StopReason::Error);
-        update.metadata.insert("error".to_owned(), error.into());
         let run = row::lock(&mut transaction, &id).await?;
+        update.metadata.insert("error".to_owned(), error(&run));
         let taken = now.micros().saturating_sub(run.created_at.micros());
         update.total_duration_ns = Some(taken.max(0).saturating_mul(1000));
-        apply_update(&mut transaction, agent_id, &update, now).await?;
-        write_stop_reason(&mut transaction, agent_id, StopReason::Error, now).await?;
+        let failed = apply_update(&mut transaction, agent_id, run, &update, now).await?;
+        let later = "SELECT 1 FROM runs WHERE agent_id = $1 AND created_at > $2 LIMIT 1";
+        let later = Statement::new(later)
+            .bind(agent_id.to_string())
+            .bind(failed.created_at);
+        if transaction.optional(later).await?.is_none() {
+            write_stop_reason(&mut transaction, agent_id, StopReason::Error, now).await?;
+        }
         transaction.commit().await?;
-        Ok(true)
+        Ok(Some(failed))
     }
 }

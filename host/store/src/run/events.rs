@@ -53,7 +53,7 @@ impl Store {
                     ],
                 );
             }
-            transaction.execute(insert).await?;
+            transaction.defer(insert).await?;
             transaction.commit().await?;
         }
         Ok(())

@@ -82,9 +82,7 @@ impl Store {
         let mut ids = HashMap::new();
         for list in lists(&names) {
             // A model may have called a name that Postgres could not compare.
-            let list = list
-                .into_iter()
-                .map(|name| name.filter(|name| !name.contains('\0')));
+            let list = list.into_iter().filter(|name| !name.contains('\0'));
             let mut query = Statement::new("SELECT name, id FROM tools WHERE name IN (");
             query.push_list(list);
             for row in &self.database().all(query).await? {

@@ -4,13 +4,14 @@ mod alive;
 mod events;
 mod filter;
 mod metrics;
+mod otids;
 mod row;
 mod update;
 
 use bulkhead_domain::{Run, Timestamp, id::RunId};
 
 use crate::{
-    Result, Store, StoreError,
+    Result, Store,
     sql::{Durability, Statement},
 };
 
@@ -18,6 +19,8 @@ pub use alive::SILENCE_MAX;
 pub use events::RunEvent;
 pub use filter::{RunFilter, RunOrder};
 pub use metrics::{RunMetrics, ToolUsed};
+pub use otids::OTIDS_MAX;
+pub(crate) use row::{run_of, run_to_change};
 pub use update::RunUpdate;
 pub(crate) use update::apply_update;
 
@@ -25,18 +28,11 @@ impl Store {
     /// Stores a new run. [`StoreError::NotFound`] where its agent is not there.
     pub async fn create_run(&self, run: &Run) -> Result<()> {
         let mut transaction = self.database().begin(Durability::Process).await?;
-        let agent_id = run.agent_id.to_string();
-        let mut agent = Statement::new("SELECT 1 FROM agents WHERE id = ");
-        agent.push_value(agent_id.as_str());
-        agent.push(transaction.for_reference());
-        if transaction.optional(agent).await?.is_none() {
-            return Err(StoreError::NotFound {
-                what: "agent",
-                id: agent_id,
-            });
-        }
-        row::put(&mut transaction, run, Timestamp::now()).await?;
-        transaction.commit().await
+        row::put(&mut transaction, run, Timestamp::now())
+            .await
+            .map_err(|error| row::refused(error, run))?;
+        let committed = transaction.commit().await;
+        committed.map_err(|error| row::refused(error, run))
     }
 
     /// The run with this id.
@@ -90,7 +86,7 @@ impl Store {
             "UPDATE traces SET run_id = NULL WHERE run_id = $1",
         ] {
             let update = Statement::new(update).bind(id.as_str());
-            transaction.execute(update).await?;
+            transaction.defer(update).await?;
         }
         transaction.commit().await?;
         Ok(deleted)

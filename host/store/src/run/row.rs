@@ -40,7 +40,20 @@ pub(super) async fn put(
         .bind(alive_at)
         .bind(i64::try_from(document.len()).unwrap_or(i64::MAX))
         .bind(document);
-    transaction.execute(put).await.map(drop)
+    transaction.defer(put).await
+}
+
+/// What it means that a new run was not taken: nothing but its agent is referred to.
+pub(super) fn refused(error: StoreError, run: &Run) -> StoreError {
+    match error {
+        StoreError::Database(sqlx::Error::Database(error)) if error.is_foreign_key_violation() => {
+            StoreError::NotFound {
+                what: "agent",
+                id: run.agent_id.to_string(),
+            }
+        }
+        error => error,
+    }
 }
 
 fn document(run: &Run) -> Result<String> {
@@ -59,12 +72,21 @@ fn document(run: &Run) -> Result<String> {
 
 /// The run with this id, locked until the end of the transaction.
 pub(super) async fn lock(transaction: &mut Transaction, id: &RunId) -> Result<Run> {
+    let rows = transaction.all(run_to_change(transaction, id)).await?;
+    run_of(id, &rows)
+}
+
+/// The query that locks a run, for [`run_of`].
+pub(crate) fn run_to_change(transaction: &Transaction, id: &RunId) -> Statement {
     let mut query = Statement::new("SELECT document FROM runs WHERE id = ");
+    query.push_value(id.to_string());
+    query.push(transaction.for_update());
     query
-        .push_value(id.to_string())
-        .push(transaction.for_update());
-    let row = transaction.optional(query).await?;
-    record(&row.ok_or_else(|| missing(id))?)
+}
+
+/// The run that was locked.
+pub(crate) fn run_of(id: &RunId, rows: &[Row]) -> Result<Run> {
+    record(rows.first().ok_or_else(|| missing(id))?)
 }
 
 pub(super) fn missing(id: &RunId) -> StoreError {

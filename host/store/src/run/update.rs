@@ -6,7 +6,7 @@ use bulkhead_domain::{
 };
 use serde_json::{Map, Value};
 
-use super::row::{lock, missing, put};
+use super::row::{missing, put};
 use crate::{Result, sql::Transaction};
 
 /// A change of a run. What is none stays.
@@ -26,6 +26,9 @@ pub struct RunUpdate {
     pub ttft_ns: Option<i64>,
     /// Nanoseconds from beginning to end.
     pub total_duration_ns: Option<i64>,
+    /// Whether this is what became of a request for approval by which the run ended: it counts
+    /// although the run has ended, unless that was for another reason.
+    pub closes_request: bool,
 }
 
 impl RunUpdate {
@@ -39,6 +42,7 @@ impl RunUpdate {
             metadata: Map::new(),
             ttft_ns: None,
             total_duration_ns: None,
+            closes_request: false,
         }
     }
 
@@ -62,7 +66,8 @@ impl RunUpdate {
 
     /// Changes a run. How and when it ended stays what it was once it has ended.
     pub(super) fn apply(&self, run: &mut Run) {
-        if !run.status.is_final() {
+        let asked = run.stop_reason == Some(StopReason::RequiresApproval);
+        if !run.status.is_final() || (self.closes_request && asked) {
             run.status = self.status.unwrap_or(run.status);
             run.stop_reason = self.stop_reason.or(run.stop_reason);
             run.completed_at = self.completed_at.or(run.completed_at);
@@ -81,14 +86,14 @@ impl RunUpdate {
     }
 }
 
-/// Changes a run of this agent as a part of something larger.
+/// Changes a run of this agent, which is locked, as a part of something larger.
 pub(crate) async fn apply_update(
     transaction: &mut Transaction,
     agent_id: &AgentId,
+    mut run: Run,
     update: &RunUpdate,
     at: Timestamp,
 ) -> Result<Run> {
-    let mut run = lock(transaction, &update.id).await?;
     if run.agent_id != *agent_id {
         return Err(missing(&update.id));
     }

@@ -30,6 +30,10 @@ const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../../../../migrations/sqlite/0004_history.sql"),
         postgres: include_str!("../../../../migrations/postgres/0004_history.sql"),
     },
+    Migration {
+        sqlite: include_str!("../../../../migrations/sqlite/0005_run_otids.sql"),
+        postgres: include_str!("../../../../migrations/postgres/0005_run_otids.sql"),
+    },
 ];
 
 /// An arbitrary number that all versions of this program use for this lock.

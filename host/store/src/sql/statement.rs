@@ -56,11 +56,16 @@ impl Statement {
     }
 
     /// The values of an `IN (` and its end. NULL stands first: a list must not be empty, and
-    /// nothing equals NULL.
+    /// nothing equals NULL. The last value is repeated up to a power of two, so that lists of
+    /// many lengths have few texts, which the databases keep prepared.
     pub(crate) fn push_list<T: Into<Argument>>(
         &mut self,
         values: impl IntoIterator<Item = T>,
     ) -> &mut Self {
+        let mut values: Vec<Argument> = values.into_iter().map(Into::into).collect();
+        if let Some(last) = values.last().cloned() {
+            values.resize(values.len().next_power_of_two(), last);
+        }
         self.push("NULL");
         for value in values {
             self.push(", ").push_value(value);
@@ -76,6 +81,31 @@ impl Statement {
             before = ", ";
         }
         self.push(")");
+    }
+
+    /// Appends another statement, to be sent to SQLite with this one: its placeholders count on
+    /// from here. No text of this program has a `$` that is none.
+    pub(super) fn append(&mut self, other: Self) {
+        let offset = self.arguments.len();
+        let text = self.text.to_mut();
+        text.push(';');
+        let mut rest = other.text.as_ref();
+        while let Some(at) = rest.find('$') {
+            let (before, number) = rest.split_at(at + 1);
+            text.push_str(before);
+            let digits = number.bytes().take_while(u8::is_ascii_digit).count();
+            let (number, after) = number.split_at(digits);
+            let number = number.parse::<usize>().map_or(0, |number| number + offset);
+            text.push_str(&number.to_string());
+            rest = after;
+        }
+        text.push_str(rest);
+        self.arguments.extend(other.arguments);
+    }
+
+    /// Bytes of its text.
+    pub(super) fn size(&self) -> usize {
+        self.text.len()
     }
 
     pub(super) fn sqlite(
@@ -137,4 +167,36 @@ arguments! {
     Option<&str> => |value| Self::Text(value.map(str::to_owned));
     Vec<u8> => |value| Self::Blob(Some(value));
     Option<Vec<u8>> => |value| Self::Blob(value);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn placeholders_of_an_appended_statement_count_on() {
+        let mut first = Statement::new("DELETE FROM a WHERE b = $1 AND c > $2")
+            .bind("b")
+            .bind(1_i64);
+        first.append(Statement::new("COMMIT"));
+        let eleven = "UPDATE a SET b = $2 || $11 WHERE c = $1";
+        first.append((0..11_i64).fold(Statement::new(eleven), Statement::bind));
+        assert_eq!(
+            first.text,
+            "DELETE FROM a WHERE b = $1 AND c > $2;COMMIT;UPDATE a SET b = $4 || $13 WHERE c = $3"
+        );
+        assert_eq!(first.arguments.len(), 13);
+    }
+
+    #[test]
+    fn lists_of_many_lengths_have_few_texts() {
+        let text = |length: i64| {
+            let mut query = Statement::new("SELECT a FROM b WHERE a IN (");
+            query.push_list(0..length);
+            (query.text.into_owned(), query.arguments.len())
+        };
+        assert_eq!(text(0), ("SELECT a FROM b WHERE a IN (NULL)".to_owned(), 0));
+        assert_eq!(text(5), text(8));
+        assert_eq!(text(5).1, 8);
+    }
 }

@@ -5,7 +5,8 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use sqlx::{Postgres, Sqlite, pool::PoolConnection};
+use futures::TryStreamExt as _;
+use sqlx::{Either, Executor as _, Postgres, Sqlite, SqliteConnection, pool::PoolConnection};
 
 use super::{Row, Statement};
 use crate::Result;
@@ -15,7 +16,14 @@ pub(crate) enum Transaction {
     Postgres(sqlx::Transaction<'static, Postgres>),
 }
 
+/// Bytes of text that wait to be sent together: SQLite takes a million at once.
+const WAITING_MAX: usize = 64 << 10;
+
 /// The writer's connection inside a transaction that is begun and ended by plain statements.
+///
+/// Every message to the connection's thread costs two switches between threads, more than a
+/// statement costs SQLite. So the begin and what nobody waits for are sent with the next statement
+/// that somebody waits for.
 ///
 /// sqlx's own transactions count their depth. SQLite ends a transaction by itself when the
 /// disk is full; the driver's rollback then fails, its count stays, and the connection
@@ -24,19 +32,73 @@ pub(crate) enum Transaction {
 pub(crate) struct SqliteTransaction {
     connection: PoolConnection<Sqlite>,
     open: Arc<AtomicBool>,
+    /// What is sent before the next statement that somebody waits for.
+    waiting: Option<Statement>,
 }
 
 impl SqliteTransaction {
-    pub(super) async fn begin(
-        mut connection: PoolConnection<Sqlite>,
-        open: Arc<AtomicBool>,
-    ) -> Result<Self> {
-        open.store(true, Ordering::Release);
-        Statement::new("BEGIN IMMEDIATE")
-            .sqlite()
-            .execute(&mut *connection)
-            .await?;
-        Ok(Self { connection, open })
+    pub(super) fn begin(connection: PoolConnection<Sqlite>, open: Arc<AtomicBool>) -> Self {
+        Self {
+            connection,
+            open,
+            waiting: Some(Statement::new("BEGIN IMMEDIATE")),
+        }
+    }
+
+    /// A statement behind those that wait.
+    fn with_waiting(&mut self, statement: Statement) -> Statement {
+        self.open.store(true, Ordering::Release);
+        match self.waiting.take() {
+            None => statement,
+            Some(mut waiting) => {
+                waiting.append(statement);
+                waiting
+            }
+        }
+    }
+
+    async fn flush(&mut self) -> Result<()> {
+        let Some(waiting) = self.waiting.take() else {
+            return Ok(());
+        };
+        self.open.store(true, Ordering::Release);
+        waiting.sqlite().execute(&mut *self.connection).await?;
+        Ok(())
+    }
+
+    async fn defer(&mut self, statement: Statement) -> Result<()> {
+        let all = self.with_waiting(statement);
+        let is_much = all.size() > WAITING_MAX;
+        self.waiting = Some(all);
+        match is_much {
+            true => self.flush().await,
+            false => Ok(()),
+        }
+    }
+
+    async fn all(&mut self, statement: Statement) -> Result<Vec<Row>> {
+        let all = self.with_waiting(statement);
+        Ok(answers(&mut self.connection, all)
+            .await?
+            .pop()
+            .map_or_else(Vec::new, |last| last.rows))
+    }
+
+    async fn each(&mut self, statements: Vec<Statement>) -> Result<Vec<Vec<Row>>> {
+        let count = statements.len();
+        let Some(all) = together(statements) else {
+            return Ok(Vec::new());
+        };
+        let all = self.with_waiting(all);
+        let mut answers = answers(&mut self.connection, all).await?;
+        let waited = answers.len().saturating_sub(count);
+        Ok(answers.drain(waited..).map(|answer| answer.rows).collect())
+    }
+
+    async fn execute(&mut self, statement: Statement) -> Result<u64> {
+        let all = self.with_waiting(statement);
+        let last = answers(&mut self.connection, all).await?.pop();
+        Ok(last.map_or(0, |last| last.changed))
     }
 
     /// The setting of the connection, as SQLite numbers it.
@@ -47,26 +109,73 @@ impl SqliteTransaction {
     }
 
     async fn commit(mut self) -> Result<()> {
-        Statement::new("COMMIT")
-            .sqlite()
-            .execute(&mut *self.connection)
-            .await?;
+        let all = self.with_waiting(Statement::new("COMMIT")).sqlite();
+        all.execute(&mut *self.connection).await?;
         self.open.store(false, Ordering::Release);
         Ok(())
     }
 }
 
+/// What SQLite answered to one of several statements.
+struct Answer {
+    rows: Vec<Row>,
+    changed: u64,
+}
+
+/// What SQLite answers to statements that are sent together, one answer to each.
+async fn answers(connection: &mut SqliteConnection, all: Statement) -> Result<Vec<Answer>> {
+    let mut pieces = connection.fetch_many(all.sqlite());
+    let mut answers = Vec::new();
+    let mut rows = Vec::new();
+    while let Some(piece) = pieces.try_next().await? {
+        match piece {
+            Either::Right(row) => rows.push(Row::Sqlite(row)),
+            Either::Left(done) => answers.push(Answer {
+                rows: std::mem::take(&mut rows),
+                changed: done.rows_affected(),
+            }),
+        }
+    }
+    Ok(answers)
+}
+
+/// Statements as one message to SQLite.
+fn together(statements: Vec<Statement>) -> Option<Statement> {
+    statements.into_iter().reduce(|mut all, next| {
+        all.append(next);
+        all
+    })
+}
+
+/// The rows of several queries, sent to SQLite together.
+pub(super) async fn each(
+    connection: &mut SqliteConnection,
+    statements: Vec<Statement>,
+) -> Result<Vec<Vec<Row>>> {
+    let Some(all) = together(statements) else {
+        return Ok(Vec::new());
+    };
+    let answers = answers(connection, all).await?;
+    Ok(answers.into_iter().map(|answer| answer.rows).collect())
+}
+
 impl Transaction {
+    /// The rows of each of several queries, none of which needs another's answer.
+    pub(crate) async fn each(&mut self, statements: Vec<Statement>) -> Result<Vec<Vec<Row>>> {
+        if let Self::Sqlite(transaction) = self {
+            return transaction.each(statements).await;
+        }
+        let mut answers = Vec::with_capacity(statements.len());
+        for statement in statements {
+            answers.push(self.all(statement).await?);
+        }
+        Ok(answers)
+    }
+
     /// All rows of a query, or of a statement with RETURNING.
     pub(crate) async fn all(&mut self, statement: Statement) -> Result<Vec<Row>> {
         match self {
-            Self::Sqlite(transaction) => {
-                let rows = statement
-                    .sqlite()
-                    .fetch_all(&mut *transaction.connection)
-                    .await?;
-                Ok(rows.into_iter().map(Row::Sqlite).collect())
-            }
+            Self::Sqlite(transaction) => transaction.all(statement).await,
             Self::Postgres(transaction) => {
                 let rows = statement.postgres().fetch_all(&mut **transaction).await?;
                 Ok(rows.into_iter().map(Row::Postgres).collect())
@@ -99,13 +208,7 @@ impl Transaction {
     /// Runs a statement; gives the number of rows that it changed.
     pub(crate) async fn execute(&mut self, statement: Statement) -> Result<u64> {
         match self {
-            Self::Sqlite(transaction) => {
-                let done = statement
-                    .sqlite()
-                    .execute(&mut *transaction.connection)
-                    .await?;
-                Ok(done.rows_affected())
-            }
+            Self::Sqlite(transaction) => transaction.execute(statement).await,
             Self::Postgres(transaction) => Ok(statement
                 .postgres()
                 .execute(&mut **transaction)
@@ -114,10 +217,19 @@ impl Transaction {
         }
     }
 
+    /// Runs a statement for which nobody waits. Where it fails, a later one or the commit says so.
+    pub(crate) async fn defer(&mut self, statement: Statement) -> Result<()> {
+        match self {
+            Self::Sqlite(transaction) => transaction.defer(statement).await,
+            Self::Postgres(_) => self.execute(statement).await.map(drop),
+        }
+    }
+
     /// Runs a script of several statements without values.
     pub(crate) async fn script(&mut self, script: &'static str) -> Result<()> {
         match self {
             Self::Sqlite(transaction) => {
+                transaction.flush().await?;
                 sqlx::raw_sql(script)
                     .execute(&mut *transaction.connection)
                     .await?;

@@ -5,12 +5,16 @@ use bulkhead_domain::{
     id::{AgentId, ConversationId, MessageId},
 };
 
-use super::{receipts, row::put_step, trace::put_trace};
+use super::{
+    receipts,
+    row::{agent_of_step, expect_own, put_step},
+    trace::put_trace,
+};
 use crate::{
     Result, RunUpdate, Store, StoreError,
     message::{insert_messages, missing, record, replace_content, select},
     receipt::insert_receipt,
-    run::apply_update,
+    run::{apply_update, run_of, run_to_change},
     sql::{Durability, Statement, Transaction},
     thread::LockedThread,
 };
@@ -105,13 +109,24 @@ impl Store {
         commit.check()?;
         let mut transaction = self.database().begin(Durability::Process).await?;
         let (agent, conversation) = (commit.agent_id, commit.conversation_id);
-        let thread = LockedThread::lock(&mut transaction, agent, conversation).await?;
+        // All that must be known is read at once.
+        let mut queries = LockedThread::queries(&transaction, agent, conversation);
+        queries.extend(commit.step.as_ref().map(agent_of_step));
+        let run = commit.run.as_ref();
+        queries.extend(run.map(|update| run_to_change(&transaction, &update.id)));
+        let mut answers = transaction.each(queries).await?.into_iter();
+        let thread = LockedThread::of(agent, conversation, &mut answers)?;
+        if let Some(step) = &commit.step {
+            expect_own(step, &answers.next().unwrap_or_default())?;
+        }
         commit.write_messages(&mut transaction, &thread).await?;
         commit.write_step(&mut transaction).await?;
-        let run = match &commit.run {
+        let run = match run {
             None => None,
             Some(update) => {
-                Some(apply_update(&mut transaction, &commit.agent_id, update, commit.at).await?)
+                let run = run_of(&update.id, &answers.next().unwrap_or_default())?;
+                let applied = apply_update(&mut transaction, &agent, run, update, commit.at);
+                Some(applied.await?)
             }
         };
         commit.write_agent(&mut transaction, &thread).await?;
@@ -234,5 +249,5 @@ pub(crate) async fn write_stop_reason(
         .bind(agent_id.to_string())
         .bind(reason.as_str())
         .bind(at);
-    transaction.execute(update).await.map(drop)
+    transaction.defer(update).await
 }

@@ -58,6 +58,27 @@ impl Store {
         Ok(step)
     }
 
+    /// Notes that these calls of a step begin to run, and gives those of all its calls that had begun
+    /// before and have no stored result: [`Step::begun_calls`] as it was. A step that is not there
+    /// has none.
+    pub async fn begin_calls(&self, id: &StepId, calls: &[String]) -> Result<Vec<String>> {
+        let mut transaction = self.database().begin(Durability::Process).await?;
+        let mut query = Statement::new("SELECT ");
+        query.push(row::COLUMNS).push(" FROM steps WHERE id = ");
+        query.push_value(id.to_string());
+        query.push(transaction.for_update());
+        let Some(row) = transaction.optional(query).await? else {
+            return Ok(Vec::new());
+        };
+        let mut step = row::record(&row)?;
+        let before = step.begun_calls.clone();
+        let new = calls.iter().filter(|call| !before.contains(call));
+        step.begun_calls.extend(new.cloned());
+        row::put_step(&mut transaction, &step).await?;
+        transaction.commit().await?;
+        Ok(before)
+    }
+
     /// Notes the transaction, in a client's own books, that a step belongs to.
     pub async fn set_step_transaction(&self, id: &StepId, tid: &str) -> Result<Step> {
         check::text("the transaction", tid, check::NAME_MAX)?;

@@ -59,5 +59,5 @@ pub(super) async fn link(
         .bind(step_id.to_string())
         .bind(column(tool_call_id))
         .bind(receipt_id.to_string());
-    transaction.execute(insert).await.map(drop)
+    transaction.defer(insert).await
 }

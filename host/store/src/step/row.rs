@@ -19,7 +19,24 @@ const TOKENS_MAX: i64 = 1 << 40;
 /// The columns of [`record`], in its order.
 pub(super) const COLUMNS: &str = "document, run_id, feedback, tid, tags";
 
-/// Writes a step. What a client said of it stays where the step has nothing in its place.
+/// The query for whose step this is already, for [`expect_own`].
+pub(super) fn agent_of_step(step: &Step) -> Statement {
+    Statement::new("SELECT agent_id FROM steps WHERE id = $1").bind(step.id.to_string())
+}
+
+/// Refuses a step whose id is that of another agent's.
+pub(super) fn expect_own(step: &Step, rows: &[Row]) -> Result<()> {
+    match rows.first() {
+        Some(row) if row.text(0)? != step.agent_id.to_string() => Err(StoreError::Invalid {
+            what: "the step's id",
+            reason: "is that of another agent's step",
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// Writes a step that is this agent's or new. What a client said of it stays where the step has
+/// nothing in its place.
 pub(super) async fn put_step(transaction: &mut Transaction, step: &Step) -> Result<()> {
     let document = document(step)?;
     let usage = step.usage;
@@ -57,12 +74,7 @@ pub(super) async fn put_step(transaction: &mut Transaction, step: &Step) -> Resu
         .bind(step.created_at)
         .bind(i64::try_from(document.len()).unwrap_or(i64::MAX))
         .bind(document);
-    if transaction.execute(put).await? == 0 {
-        return Err(StoreError::Invalid {
-            what: "the step's id",
-            reason: "is that of another agent's step",
-        });
-    }
+    transaction.defer(put).await?;
     if step.tags.is_empty() {
         return Ok(());
     }
@@ -76,14 +88,14 @@ pub(super) async fn put_tags(
     tags: &[String],
 ) -> Result<()> {
     let delete = Statement::new("DELETE FROM step_tags WHERE step_id = $1");
-    transaction.execute(delete.bind(id.to_string())).await?;
+    transaction.defer(delete.bind(id.to_string())).await?;
     for tag in tags {
         let insert = "INSERT INTO step_tags (step_id, tag) VALUES ($1, $2)
             ON CONFLICT (step_id, tag) DO NOTHING";
         let insert = Statement::new(insert)
             .bind(id.to_string())
             .bind(tag.as_str());
-        transaction.execute(insert).await?;
+        transaction.defer(insert).await?;
     }
     Ok(())
 }

@@ -46,7 +46,7 @@ pub(super) async fn put_trace(transaction: &mut Transaction, trace: &Trace) -> R
         .bind(document(&trace.request_json))
         .bind(document(&trace.response_json))
         .bind(trace.created_at);
-    transaction.execute(insert).await?;
+    transaction.defer(insert).await?;
     // Ids are random, so that this needs no counter and holds over restarts.
     if !trace.id.uuid().as_u128().is_multiple_of(PRUNED_EVERY) {
         return Ok(());
@@ -56,7 +56,7 @@ pub(super) async fn put_trace(transaction: &mut Transaction, trace: &Trace) -> R
     let prune = Statement::new(prune)
         .bind(trace.agent_id.to_string())
         .bind(TRACES_MAX);
-    transaction.execute(prune).await.map(drop)
+    transaction.defer(prune).await
 }
 
 fn document(value: &Value) -> String {

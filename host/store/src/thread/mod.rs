@@ -31,25 +31,49 @@ pub(crate) struct LockedThread {
 }
 
 impl LockedThread {
-    /// Locks the agent first and then its conversation, so that no two wait for each other.
+    /// Locks a thread.
     pub(crate) async fn lock(
         transaction: &mut Transaction,
         agent_id: AgentId,
         conversation_id: Option<ConversationId>,
     ) -> Result<Self> {
-        let mut query = Statement::new("SELECT message_ids FROM agents WHERE id = ");
-        query.push_value(agent_id.to_string());
-        query.push(transaction.for_update());
-        let row = transaction.optional(query).await?;
-        let mut ids = ids(row, "agent", &agent_id)?;
+        let queries = Self::queries(transaction, agent_id, conversation_id);
+        let mut answers = transaction.each(queries).await?.into_iter();
+        Self::of(agent_id, conversation_id, &mut answers)
+    }
+
+    /// The queries that lock a thread, for [`Self::of`]: the agent first and then its conversation,
+    /// so that no two wait for each other.
+    pub(crate) fn queries(
+        transaction: &Transaction,
+        agent_id: AgentId,
+        conversation_id: Option<ConversationId>,
+    ) -> Vec<Statement> {
+        let mut agent = Statement::new("SELECT message_ids FROM agents WHERE id = ");
+        agent.push_value(agent_id.to_string());
+        agent.push(transaction.for_update());
+        let mut queries = vec![agent];
         if let Some(conversation_id) = conversation_id {
             let query = "SELECT message_ids FROM conversations WHERE id = $1 AND agent_id = $2";
             let mut query = Statement::new(query)
                 .bind(conversation_id.to_string())
                 .bind(agent_id.to_string());
             query.push(transaction.for_update());
-            let row = transaction.optional(query).await?;
-            ids = self::ids(row, "conversation", &conversation_id)?;
+            queries.push(query);
+        }
+        queries
+    }
+
+    /// The thread that was locked, from what the queries gave, of which it takes what is its own.
+    pub(crate) fn of(
+        agent_id: AgentId,
+        conversation_id: Option<ConversationId>,
+        answers: &mut impl Iterator<Item = Vec<Row>>,
+    ) -> Result<Self> {
+        let mut row = || answers.next().and_then(|mut rows| rows.pop());
+        let mut ids = ids(row(), "agent", &agent_id)?;
+        if let Some(conversation_id) = conversation_id {
+            ids = self::ids(row(), "conversation", &conversation_id)?;
         }
         Ok(Self {
             agent_id,
@@ -167,7 +191,7 @@ impl LockedThread {
                     .bind(has_messages.then_some(at))
             }
         };
-        transaction.execute(update).await.map(drop)
+        transaction.defer(update).await
     }
 
     fn name(&self) -> String {

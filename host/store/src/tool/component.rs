@@ -42,7 +42,7 @@ impl Store {
             .filter(|(tool, _)| !kept.contains(tool.as_str()))
         {
             let delete = Statement::new("DELETE FROM tools WHERE id = $1");
-            transaction.execute(delete.bind(gone.id.as_str())).await?;
+            transaction.defer(delete.bind(gone.id.as_str())).await?;
         }
         let mut records = Vec::with_capacity(tools.len());
         for new in tools {

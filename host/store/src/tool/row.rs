@@ -18,7 +18,7 @@ pub(crate) const COLUMNS: &str = "id, name, tool_type, source_type, description,
 /// From here to the end of the transaction nobody else writes to tools or deletes package sets.
 pub(crate) async fn lock(transaction: &mut Transaction) -> Result<()> {
     let lock = Statement::new("UPDATE tools_lock SET id = 1 WHERE id = 1");
-    transaction.execute(lock).await.map(drop)
+    transaction.defer(lock).await
 }
 
 /// A query for whole tools; what follows is pushed.
@@ -90,7 +90,7 @@ pub(super) async fn put(transaction: &mut Transaction, tool: &ToolRecord) -> Res
         .bind(tool.updated_at)
         .bind(folded(&tool.name))
         .bind(i64::try_from(documents.size).unwrap_or(i64::MAX));
-    transaction.execute(put).await.map(drop)
+    transaction.defer(put).await
 }
 
 /// What of the tool with this name stays when it is replaced.

@@ -34,7 +34,7 @@ def check(what: str) -> Callable[[Callable[[], None]], Callable[[], None]]:
     """Makes a function a check with a name that says what holds."""
 
     def named(function: Callable[[], None]) -> Callable[[], None]:
-        CHECKS.append((f"{function.__module__.rsplit('.', 1)[-1]}: {what}", function))
+        CHECKS.append((f"{function.__module__.split('.', 1)[-1]}: {what}", function))
         return function
 
     return named

@@ -6,6 +6,7 @@
 
 mod agents;
 mod calls;
+mod cancel;
 mod child;
 mod load;
 mod rss;
@@ -27,6 +28,7 @@ use serde_json::json;
 
 use self::{
     agents::AgentFigures,
+    cancel::CancelFigures,
     child::Server,
     stats::{Middle, Samples, Spread, rounded},
 };
@@ -39,7 +41,7 @@ use super::{
 
 /// The name of the component on the measured server.
 const COMPONENT: &str = "demo";
-/// A measurement of --quick ends by then: there are twelve such, beside the thousand calls and what
+/// A measurement of --quick ends by then: there are fourteen such, beside the thousand calls and what
 /// happens only once, and all have 20 s.
 const QUICK_MOST: Duration = Duration::from_secs(1);
 /// Any other measurement ends by then; ten thousand calls take that long at a millisecond each.
@@ -118,6 +120,8 @@ struct Figures {
     memory_per_call_kb: Option<f64>,
     #[serde(flatten)]
     agents: AgentFigures,
+    #[serde(flatten)]
+    cancel: CancelFigures,
     /// Why figures are null that this machine could give, by their keys.
     notes: BTreeMap<&'static str, &'static str>,
 }
@@ -162,7 +166,11 @@ pub(crate) async fn bench(args: BenchArgs, screen: Screen) -> Result<Exit, CliEr
         "calls of source: the first time, the runtimes are compiled"
     });
     let source = source::calls(effort).await?;
+    doing("how soon a run ends that is cancelled");
+    let python = source.python.as_ref().map(|_| ()).map_err(|why| *why);
+    let (cancel, no_tool) = cancel::measure(&folder.path().join("cancel"), python, effort).await?;
     let notes = [
+        ("cancel_tool_ms", no_tool),
         ("python_call_us", source.python.err()),
         ("javascript_call_us", source.javascript.err()),
         (
@@ -211,6 +219,7 @@ pub(crate) async fn bench(args: BenchArgs, screen: Screen) -> Result<Exit, CliEr
         memory_per_idle_tool_kb,
         memory_per_call_kb,
         agents,
+        cancel,
         notes: notes.collect(),
     };
     if screen.json {

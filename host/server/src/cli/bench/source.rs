@@ -18,6 +18,9 @@ const JAVASCRIPT: &str = "export function add(a, b) { return a + b; }\n";
 /// Why a figure is not there.
 pub(super) type Missing = &'static str;
 
+/// Why a server can't use the compiled runtime.
+pub(super) const NO_CACHE: Missing = "this user has no folder for caches, from which a server could \
+    take the compiled runtime";
 const NO_PYTHON: Missing = "this build has no Python runtime";
 const NOT_COMPILED: Missing = "its runtime is not compiled yet, which takes longer than --quick has; \
     run `bulkhead bench` once: it measures this, and keeps what it compiled for --quick";

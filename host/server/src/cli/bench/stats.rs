@@ -17,6 +17,13 @@ pub(super) struct Middle {
     pub(super) p50: f64,
 }
 
+/// Two percentiles, in milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(super) struct Tail {
+    pub(super) p50: f64,
+    pub(super) p95: f64,
+}
+
 /// Every sample of one measurement.
 #[derive(Debug, Default)]
 pub(super) struct Samples(Vec<Duration>);
@@ -49,10 +56,21 @@ impl Samples {
         }
     }
 
+    pub(super) fn tail_ms(mut self) -> Tail {
+        Tail {
+            p50: millis(self.percentile(50)),
+            p95: millis(self.percentile(95)),
+        }
+    }
+
     /// The middle in milliseconds.
     pub(super) fn middle_ms(mut self) -> f64 {
-        rounded(self.percentile(50).as_secs_f64() * 1e3)
+        millis(self.percentile(50))
     }
+}
+
+fn millis(duration: Duration) -> f64 {
+    rounded(duration.as_secs_f64() * 1e3)
 }
 
 fn micros(duration: Duration) -> f64 {

@@ -1,6 +1,6 @@
 //! The figures for people, each beside what is promised.
 
-use super::{Figures, agents::AgentFigures, stats::Middle};
+use super::{Figures, agents::AgentFigures, cancel::CancelFigures, stats::Middle};
 use crate::cli::screen::{Paint, Screen};
 
 /// A line: what, measured, its unit, the promise (none for a comparison).
@@ -45,7 +45,9 @@ pub(super) fn show(figures: &Figures, screen: &Screen) {
         if figures.quick { ", quick" } else { "" }
     ));
     screen.out(format_args!("{:<44} {:>14}   promise", "", "measured"));
-    for line in lines(figures).into_iter().chain(of_agents(&figures.agents)) {
+    let of_agents = of_agents(&figures.agents).into_iter();
+    let of_agents = of_agents.chain(of_cancelling(&figures.cancel));
+    for line in lines(figures).into_iter().chain(of_agents) {
         let value = match line.value {
             Some(value) => format!("{value} {}", line.unit).trim_end().to_owned(),
             None => "unknown".to_owned(),
@@ -246,6 +248,23 @@ fn of_agents(figures: &AgentFigures) -> Vec<Line> {
             unit: "MB",
             promise: Promise::AtMost(150.0),
         },
+    ]
+}
+
+fn of_cancelling(figures: &CancelFigures) -> [Line; 2] {
+    let line = |what, value| Line {
+        what,
+        value,
+        unit: "ms",
+        promise: Promise::AtMost(100.0),
+    };
+    let tool = figures.cancel_tool_ms.map(|tail| tail.p95);
+    [
+        line("cancel to the stream's end, Python tool, p95", tool),
+        line(
+            "cancel to the stream's end, model, p95",
+            Some(figures.cancel_model_ms.p95),
+        ),
     ]
 }
 

@@ -58,15 +58,7 @@ impl Connection {
             {
                 return Ok(&self.buffer[from..to]);
             }
-            if self.buffer.len() > MAX_ANSWER_BYTES {
-                return Err(Error::new(
-                    ErrorKind::InvalidData,
-                    "the answer is too large",
-                ));
-            }
-            if self.stream.read_buf(&mut self.buffer).await? == 0 {
-                return Err(ErrorKind::UnexpectedEof.into());
-            }
+            self.read_more().await?;
         }
     }
 
@@ -74,30 +66,47 @@ impl Connection {
     /// took until `mark` was there.
     pub(super) async fn first(&mut self, request: &[u8], mark: &[u8]) -> Result<Duration> {
         let start = Instant::now();
+        self.until(request, mark).await?;
+        let first = start.elapsed();
+        self.rest().await?;
+        Ok(first)
+    }
+
+    /// Sends a request that is answered with a stream, and reads until `mark` is there.
+    pub(super) async fn until(&mut self, request: &[u8], mark: &[u8]) -> Result<()> {
         self.stream.write_all(request).await?;
         self.buffer.clear();
-        let mut first = None;
-        while !self.buffer.ends_with(LAST_CHUNK) {
-            if self.buffer.len() > MAX_ANSWER_BYTES {
-                return Err(Error::new(
-                    ErrorKind::InvalidData,
-                    "the answer is too large",
-                ));
+        while !self.buffer.windows(mark.len()).any(|part| part == mark) {
+            if self.buffer.ends_with(LAST_CHUNK) {
+                let text = String::from_utf8_lossy(&self.buffer);
+                let text: String = text.chars().take(300).collect();
+                let error = format!("nothing was said: {text}");
+                return Err(Error::new(ErrorKind::InvalidData, error));
             }
-            if self.stream.read_buf(&mut self.buffer).await? == 0 {
-                return Err(ErrorKind::UnexpectedEof.into());
-            }
-            if first.is_none() && self.buffer.windows(mark.len()).any(|part| part == mark) {
-                first = Some(start.elapsed());
-            }
+            self.read_more().await?;
         }
-        first.ok_or_else(|| {
-            let text: String = String::from_utf8_lossy(&self.buffer)
-                .chars()
-                .take(300)
-                .collect();
-            Error::new(ErrorKind::InvalidData, format!("nothing was said: {text}"))
-        })
+        Ok(())
+    }
+
+    /// Reads a stream to its end.
+    pub(super) async fn rest(&mut self) -> Result<()> {
+        while !self.buffer.ends_with(LAST_CHUNK) {
+            self.read_more().await?;
+        }
+        Ok(())
+    }
+
+    async fn read_more(&mut self) -> Result<()> {
+        if self.buffer.len() > MAX_ANSWER_BYTES {
+            return Err(Error::new(
+                ErrorKind::InvalidData,
+                "the answer is too large",
+            ));
+        }
+        match self.stream.read_buf(&mut self.buffer).await? {
+            0 => Err(ErrorKind::UnexpectedEof.into()),
+            _ => Ok(()),
+        }
     }
 }
 

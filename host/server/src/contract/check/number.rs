@@ -29,6 +29,11 @@ impl Checker {
                 return Value::Null;
             }
         };
+        if let Some(below) = schema["exclusiveMinimum"].as_i64()
+            && number <= below
+        {
+            self.note(Fault::not_above(place.to_vec(), below, value.clone()));
+        }
         if let Some(minimum) = schema["minimum"].as_i64()
             && number < minimum
         {

@@ -4,6 +4,7 @@
 //!   [`secret`]: one in an answer; `hanging`, [`relations`], [`client`]: what the answer carries of
 //!   it. [`find`]: the one that a path names.
 //! - [`blocks`], [`tools`], [`run`], [`identities`], [`archives`], [`archival`]: what hangs on one.
+//! - [`file`]: one as a file, out and in.
 //! - [`context`], [`prompt`]: what its model sees. [`refusal`]: what the engine refused.
 
 pub(crate) mod archival;
@@ -13,6 +14,7 @@ pub(crate) mod client;
 pub(crate) mod context;
 pub(crate) mod create;
 pub(crate) mod delete;
+pub(crate) mod file;
 pub(crate) mod find;
 mod hanging;
 pub(crate) mod identities;
@@ -37,6 +39,8 @@ pub(crate) fn routes() -> Vec<UtoipaMethodRouter<AppState>> {
         routes!(create::create, read::list),
         routes!(read::count),
         routes!(read::get, update::update, delete::delete),
+        routes!(file::import::import),
+        routes!(file::export::export, file::export::export_with_skills),
         routes!(prompt::reset),
         routes!(prompt::recompile),
         routes!(prompt::recompile_older),

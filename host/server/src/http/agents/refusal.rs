@@ -25,6 +25,10 @@ impl From<AgentError> for Refusal {
                     "pending_request_id": message.to_string(),
                 } }),
             ),
+            AgentError::Busy(run_id) => Self::with(
+                StatusCode::CONFLICT,
+                json!({ "detail": text, "run_id": run_id.to_string() }),
+            ),
             AgentError::UnknownModel(_) => Self::not_found(text),
             AgentError::NothingToCancel(_) => Self::conflict(text),
             AgentError::NothingToApprove

@@ -2,9 +2,10 @@
 
 use axum::{Json, extract::State};
 use bulkhead_domain::{
-    Agent, CompactionSettings, StopReason, Timestamp, ToolRule,
+    Agent, CompactionSettings, LlmConfig, StopReason, Timestamp, ToolRule,
     id::{AgentId, BlockId, IdentityId, MessageId},
 };
+use bulkhead_llm::catalog::keep_settings;
 use bulkhead_store::{AgentRelations, StoreError};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -113,7 +114,16 @@ impl UpdateAgent {
         }
     }
 
-    fn apply(self, chosen: Chosen, agent: &mut Agent) -> Result<(), Refusal> {
+    /// `usual` is how the agent's model so far is asked unless somebody says otherwise.
+    fn apply(
+        self,
+        mut chosen: Chosen,
+        usual: Option<&LlmConfig>,
+        agent: &mut Agent,
+    ) -> Result<(), Refusal> {
+        if let Some(llm) = chosen.llm.as_mut().filter(|_| chosen.by_handle) {
+            keep_settings(&agent.llm_config, usual, llm);
+        }
         set(&mut agent.llm_config, chosen.llm);
         self.models.apply(&mut agent.llm_config)?;
         replace(&mut agent.embedding_config, chosen.embedding);
@@ -177,12 +187,22 @@ pub(crate) async fn update(
     let agent = find::agent(&app, &agent_id).await?;
     body.check()?;
     let chosen = body.models.resolve(&app).await?;
+    let usual = match chosen.by_handle {
+        true => {
+            let models = app.engine.models();
+            models.resolve(&agent.llm_config.handle()).await.ok()
+        }
+        false => None,
+    };
     if let Some(messages) = &body.message_ids {
         check_messages(&app, &agent.id, messages).await?;
     }
     let relations = body.relations();
     let view = unbroken_contract(async move {
-        let edit = |agent: &mut Agent| body.apply(chosen, agent).map_err(Stopped::Refused);
+        let edit = |agent: &mut Agent| {
+            let applied = body.apply(chosen, usual.as_ref(), agent);
+            applied.map_err(Stopped::Refused)
+        };
         let changed = app.store.update_agent(&agent.id, edit, &relations).await;
         let agent = changed.map_err(Refusal::from)?;
         AgentView::of(&app, agent, Relations::ALL).await

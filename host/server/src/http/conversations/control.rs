@@ -3,6 +3,7 @@
 use axum::{Json, extract::State};
 use bulkhead_agent::RecompileOptions;
 use bulkhead_domain::CompactionSettings;
+use bulkhead_store::ThreadFilter;
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -38,7 +39,8 @@ pub(crate) async fn cancel(
     Parameters(of): Parameters<Of>,
 ) -> Result<Json<Value>, Refusal> {
     let thread = which::thread(&app, &conversation_id, of.agent_id.as_deref()).await?;
-    cancelled(&app, thread.agent_id, thread.conversation_id, None).await
+    let threads = ThreadFilter::of(thread.conversation_id);
+    cancelled(&app, thread.agent_id, threads, None).await
 }
 
 /// The body of a request to compact a conversation, or to make its system message anew.

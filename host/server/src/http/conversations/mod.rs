@@ -17,7 +17,7 @@ pub(crate) mod which;
 
 use utoipa_axum::{router::UtoipaMethodRouter, routes};
 
-use super::AppState;
+use super::{AppState, socket};
 
 /// The routes.
 pub(crate) fn routes() -> Vec<UtoipaMethodRouter<AppState>> {
@@ -29,5 +29,6 @@ pub(crate) fn routes() -> Vec<UtoipaMethodRouter<AppState>> {
         routes!(control::cancel),
         routes!(control::compact),
         routes!(control::recompile),
+        routes!(socket::of_conversation),
     ]
 }

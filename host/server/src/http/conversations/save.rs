@@ -2,6 +2,7 @@
 
 use axum::{Json, extract::State};
 use bulkhead_domain::{Agent, Block, Conversation, Timestamp};
+use bulkhead_store::ThreadFilter;
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -20,7 +21,9 @@ use crate::{
         id::DEFAULT_USER,
         query::{FromQuery, Query},
     },
-    http::{AppState, agents::find, missing, query::Path, unbroken_contract},
+    http::{
+        AppState, agents::find, messages::control::closed, missing, query::Path, unbroken_contract,
+    },
 };
 
 /// Whose conversation.
@@ -154,7 +157,8 @@ pub(crate) async fn update(
     changed.await.map(ConversationView::from).map(Json)
 }
 
-/// Deletes a conversation with the blocks that it has for itself; its messages stay with the agent.
+/// Deletes a conversation with the blocks that it has for itself; its run is cancelled first, and its
+/// messages stay with the agent.
 #[utoipa::path(
     delete,
     path = "/v1/conversations/{conversation_id}",
@@ -170,6 +174,8 @@ pub(crate) async fn delete(
     let conversation = which::conversation(&app, &conversation_id).await?;
     let id = conversation.id;
     let deleted = unbroken_contract(async move {
+        let threads = ThreadFilter::Conversation(id);
+        let _closed = closed(&app, conversation.agent_id, threads).await?;
         let deleted = app.store.delete_conversation(&id).await?;
         forget_blocks(&app, &conversation).await?;
         Ok(deleted)
@@ -185,7 +191,7 @@ pub(crate) async fn delete(
 #[into_params(parameter_in = Query)]
 pub(crate) struct Of {
     /// the agent's id, where the path has the word default
-    pub(super) agent_id: Option<String>,
+    pub(crate) agent_id: Option<String>,
 }
 
 impl FromQuery for Of {

@@ -6,23 +6,17 @@
 
 use std::{
     collections::HashMap,
-    convert::Infallible,
-    sync::Arc,
     time::{Duration, Instant},
 };
 
-use axum::{body::Body, response::Response};
 use bulkhead_agent::Begun;
 use bulkhead_domain::id::RunId;
-use bulkhead_store::{RunEvent, Store};
-use bytes::Bytes;
-use futures::stream;
+use bulkhead_store::RunEvent;
 use parking_lot::Mutex;
-use serde_json::json;
 use tokio::sync::watch;
 
-use super::stream::{self as wire, Streaming, Writer};
-use crate::{app::App, http::AppState};
+use super::stream::{Streaming, Writer};
+use crate::app::App;
 
 /// How long events wait for others that are stored with them.
 const GATHER: Duration = Duration::from_millis(10);
@@ -31,20 +25,25 @@ const GATHERED_MAX: usize = 200;
 /// Bytes of one run's events. What comes beyond is not kept for clients that come back; the
 /// messages are stored anyway, and the end is always kept.
 const BYTES_MAX: usize = 32 << 20;
-/// How often the database is asked about a run that goes on in another process.
-const POLL: Duration = Duration::from_millis(250);
-/// Clients give a silent stream up after a minute.
-const PING: Duration = Duration::from_secs(20);
-/// Events that are read at once.
-const PAGE: u32 = 100;
 
 /// The runs whose events this process stores, and how far each is.
 #[derive(Default)]
 pub(crate) struct Recordings(Mutex<HashMap<RunId, watch::Receiver<u64>>>);
 
 impl Recordings {
-    fn follow(&self, run_id: RunId) -> Option<watch::Receiver<u64>> {
+    /// How far a run is whose events this process stores.
+    pub(super) fn follow(&self, run_id: RunId) -> Option<watch::Receiver<u64>> {
         self.0.lock().get(&run_id).cloned()
+    }
+
+    /// Waits until all is stored that these runs told, which have ended.
+    pub(crate) async fn finished(&self, runs: &[RunId]) {
+        for run_id in runs {
+            if let Some(mut progress) = self.follow(*run_id) {
+                // An error says that nothing is stored any more.
+                while progress.changed().await.is_ok() {}
+            }
+        }
     }
 }
 
@@ -86,142 +85,14 @@ pub(crate) async fn record(app: &App, begun: Begun, how: Streaming) {
                 break;
             }
         }
-        if let Err(error) = app.store.append_run_events(&run_id, &events).await {
-            tracing::warn!(run = %run_id, %error, "events of a run were not kept");
+        let Some(newest) = events.last().map(|event| event.position) else {
+            continue;
+        };
+        match app.store.append_run_events(&run_id, &events).await {
+            // Readers look for what is there, and wait for what is not.
+            Ok(()) => drop(stored.send_replace(newest)),
+            Err(error) => tracing::warn!(run = %run_id, %error, "events of a run were not kept"),
         }
-        stored.send_replace(position);
     }
     app.recordings.0.lock().remove(&run_id);
-}
-
-/// Begins a run in the background and answers with its events.
-pub(crate) fn respond(app: &AppState, begun: Begun, how: Streaming) -> Response {
-    let run_id = begun.id();
-    let include_pings = how.include_pings;
-    let recorder = Arc::clone(app);
-    app.tasks
-        .spawn(async move { record(&recorder, begun, how).await });
-    follow(app, run_id, 0, include_pings)
-}
-
-/// Answers with the events of a run after a position: those that are stored, then those that come.
-pub(crate) fn follow(app: &AppState, run_id: RunId, after: u64, include_pings: bool) -> Response {
-    let reader = Reader {
-        store: app.store.clone(),
-        app: Arc::clone(app),
-        run_id,
-        position: after,
-        include_pings,
-        told: Instant::now(),
-        over: false,
-    };
-    let pieces = stream::unfold(reader, |mut reader| async move {
-        let piece = reader.next().await?;
-        Some((Ok::<_, Infallible>(piece), reader))
-    });
-    wire::sse(Body::from_stream(pieces))
-}
-
-struct Reader {
-    store: Store,
-    app: AppState,
-    run_id: RunId,
-    position: u64,
-    include_pings: bool,
-    /// When something was sent last.
-    told: Instant,
-    over: bool,
-}
-
-impl Reader {
-    async fn next(&mut self) -> Option<Bytes> {
-        while !self.over {
-            // Asked first: what is stored after it is seen by the next look.
-            let recording = self.app.recordings.follow(self.run_id);
-            let has_ended = match &recording {
-                Some(_) => false,
-                None => self.has_ended().await,
-            };
-            match self.stored().await {
-                Ok(text) if !text.is_empty() => {
-                    self.told = Instant::now();
-                    return Some(text.into());
-                }
-                Ok(_) if self.over => return None,
-                Ok(_) if has_ended => {
-                    self.over = true;
-                    return Some(self.incomplete().into());
-                }
-                Ok(_) => {}
-                Err(error) => {
-                    tracing::warn!(run = %self.run_id, %error, "a stream broke off");
-                    return None;
-                }
-            }
-            self.wait(recording).await;
-            if self.include_pings && self.told.elapsed() >= PING {
-                self.told = Instant::now();
-                return Some(wire::ping(self.run_id, Some(self.position)).into());
-            }
-        }
-        None
-    }
-
-    /// The next events, as they are sent.
-    async fn stored(&mut self) -> Result<String, bulkhead_store::StoreError> {
-        let events = self.store.run_events(&self.run_id, self.position, PAGE);
-        let mut text = String::new();
-        for event in events.await? {
-            self.position = event.position;
-            self.over |= event.is_last;
-            if self.include_pings || !is_ping(&event.data) {
-                text.push_str(&event.data);
-            }
-        }
-        Ok(text)
-    }
-
-    /// Waits until there is more, or for a while.
-    async fn wait(&self, recording: Option<watch::Receiver<u64>>) {
-        let Some(mut recording) = recording else {
-            return tokio::time::sleep(POLL).await;
-        };
-        let more = recording.wait_for(|stored| *stored > self.position);
-        // An error says that the recording is over: the next look sees all of it.
-        let _ = tokio::time::timeout(PING, more).await;
-    }
-
-    async fn has_ended(&self) -> bool {
-        match self.store.run(&self.run_id).await {
-            Ok(run) => run.is_none_or(|run| run.status.is_final()),
-            Err(_) => false,
-        }
-    }
-
-    /// How the stream of a run ends whose own end was not stored: its server was killed.
-    fn incomplete(&self) -> String {
-        let mut text = String::new();
-        wire::data(
-            &mut text,
-            &json!({"message_type": "stop_reason", "stop_reason": "error"}),
-        );
-        text.push_str("event: error\n");
-        wire::data(
-            &mut text,
-            &json!({
-                "message_type": "error_message",
-                "run_id": self.run_id,
-                "error_type": "stream_incomplete",
-                "message": "The stream ended without saying how the run ended.",
-                "detail": "The server that worked on the run stopped. What the run stored is in its messages.",
-                "seq_id": null,
-            }),
-        );
-        text.push_str(wire::DONE);
-        text
-    }
-}
-
-fn is_ping(event: &str) -> bool {
-    event.contains("\"message_type\":\"ping\"") && event.contains("\"id\":\"ping-")
 }

@@ -180,8 +180,9 @@ impl SendBody {
         })
     }
 
+    /// Calls of the model at most; the schemas take none below 1.
     pub(super) fn steps(&self) -> u32 {
-        u32::try_from(self.max_steps.clamp(1, STEPS_MAX)).unwrap_or(1)
+        u32::try_from(self.max_steps.min(STEPS_MAX)).unwrap_or(1)
     }
 
     /// The tools that the client runs.

@@ -1,11 +1,12 @@
 //! What is done with a thread beside sending: runs are cancelled, the context is made shorter.
 
 use axum::{Json, extract::State};
-use bulkhead_agent::{AgentError, ThreadKey};
+use bulkhead_agent::{AgentError, Closed, ThreadKey};
 use bulkhead_domain::{
     CompactionSettings,
     id::{AgentId, ConversationId, RunId},
 };
+use bulkhead_store::ThreadFilter;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -27,6 +28,15 @@ impl Schema for CancelAgentRunRequest {
     const NAME: &str = "CancelAgentRunRequest";
 }
 
+impl CancelAgentRunRequest {
+    /// The runs that are named.
+    pub(crate) fn named(self) -> Result<Option<Vec<RunId>>, Refusal> {
+        let named = self.run_ids;
+        let named = named.map(|ids| ids.iter().map(|id| runs::find::id(id)).collect());
+        named.transpose()
+    }
+}
+
 /// Cancels runs of an agent; an open request for approval is closed with denials.
 #[utoipa::path(
     post,
@@ -43,22 +53,20 @@ pub(crate) async fn cancel(
     OptionalBody(body): OptionalBody<CancelAgentRunRequest>,
 ) -> Result<Json<Value>, Refusal> {
     let agent_id = find::id(&agent_id)?;
-    let named = body.unwrap_or_default().run_ids;
-    let named = named.map(|ids| ids.iter().map(|id| runs::find::id(id)).collect());
-    let named: Option<Vec<RunId>> = named.transpose()?;
-    cancelled(&app, agent_id, None, named).await
+    let named = body.unwrap_or_default().named()?;
+    cancelled(&app, agent_id, ThreadFilter::Any, named).await
 }
 
-/// Cancels runs of a thread, and says what became of each.
+/// Cancels runs in threads of an agent, and says what became of each.
 pub(crate) async fn cancelled(
     app: &AppState,
     agent_id: AgentId,
-    conversation_id: Option<ConversationId>,
+    threads: ThreadFilter,
     named: Option<Vec<RunId>>,
 ) -> Result<Json<Value>, Refusal> {
     let engine = app.engine.clone();
     let results = unbroken_contract(async move {
-        let results = engine.cancel(agent_id, conversation_id, named).await?;
+        let results = engine.cancel(agent_id, threads, named).await?;
         Ok(results)
     });
     let results = results.await?.into_iter().map(|(id, cancelled)| {
@@ -66,6 +74,18 @@ pub(crate) async fn cancelled(
         (id.to_string(), Value::from(status))
     });
     Ok(Json(Value::Object(results.collect::<Map<_, _>>())))
+}
+
+/// Ends what goes on in threads that are about to be deleted, down to the last event that is kept of
+/// it. Nothing begins in them as long as the answer is there.
+pub(crate) async fn closed(
+    app: &App,
+    agent_id: AgentId,
+    threads: ThreadFilter,
+) -> Result<Closed, Refusal> {
+    let closed = app.engine.close(agent_id, threads).await?;
+    app.recordings.finished(closed.runs()).await;
+    Ok(closed)
 }
 
 /// The body of a request to compact.

@@ -140,12 +140,16 @@ impl<'a> Images<'a> {
 }
 
 fn check(data: &str) -> Result<(), Refusal> {
-    match STANDARD.decode(data) {
-        Ok(_) => Ok(()),
-        Err(error) => Err(Refusal::bad_request(format!(
+    expect_base64(data).map_err(|error| {
+        Refusal::bad_request(format!(
             "INVALID_ARGUMENT: the data of an image is not base64: {error}"
-        ))),
-    }
+        ))
+    })
+}
+
+/// Fails where the data of an image is not base64.
+pub(crate) fn expect_base64(data: &str) -> Result<(), base64::DecodeError> {
+    STANDARD.decode(data).map(drop)
 }
 
 /// What the first bytes say, of the kinds that models see.

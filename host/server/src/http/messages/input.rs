@@ -1,6 +1,6 @@
 //! What a request brings, made from its body: messages, decisions, images.
 
-use bulkhead_agent::{ClientSkill, Decision, Incoming, Input, RunRequest, RunType};
+use bulkhead_agent::{ClientSkill, Decision, Incoming, Input, RunRequest, RunType, ThreadKey};
 use bulkhead_domain::{
     Approval, LlmConfig, Message, Part, Role,
     id::{AgentId, ConversationId},
@@ -51,12 +51,17 @@ pub(crate) async fn request(
     run_type: RunType,
 ) -> Result<RunRequest, Refusal> {
     let input = input(app, body, agent_id).await?;
+    let thread = ThreadKey {
+        agent_id,
+        conversation_id,
+    };
     let skills = body.client_skills.iter().flatten();
     Ok(RunRequest {
         conversation_id,
         input,
+        otids: otids(body),
         max_steps: body.steps(),
-        override_model: model(app, body, agent_id, conversation_id).await?,
+        override_model: model(app, body, thread).await?,
         override_system: body.override_system.clone(),
         client_tools: body.client_tools(),
         client_skills: skills
@@ -73,39 +78,31 @@ pub(crate) async fn request(
     })
 }
 
+/// The client's ids of what a body brings.
+fn otids(body: &SendBody) -> Vec<String> {
+    let elements = body.messages.iter().flatten();
+    let otids = elements.filter_map(|element| element["otid"].as_str());
+    otids.map(str::to_owned).collect()
+}
+
 /// The model of this request, where it is another than the agent's or asked otherwise.
 async fn model(
     app: &App,
     body: &SendBody,
-    agent_id: AgentId,
-    conversation_id: Option<ConversationId>,
+    thread: ThreadKey,
 ) -> Result<Option<LlmConfig>, Refusal> {
-    let mut model = match &body.override_model {
-        Some(handle) => Some(app.models.find(handle).await?.config),
-        None => None,
-    };
-    if !body.return_logprobs {
-        return Ok(model);
+    if body.override_model.is_none() && !body.return_logprobs {
+        return Ok(None);
     }
-    if model.is_none() {
-        let conversation = match &conversation_id {
-            Some(id) => app.store.conversation(id).await?,
-            None => None,
-        };
-        model = match conversation.and_then(|conversation| conversation.model) {
-            Some(handle) => Some(app.models.find(&handle).await?.config),
-            None => {
-                let agent = app.store.agent(&agent_id).await?;
-                let agent = agent.ok_or_else(|| missing::agent(agent_id))?;
-                Some(agent.llm_config)
-            }
-        };
+    let mut model = app.engine.model_of(thread).await?;
+    if let Some(handle) = &body.override_model {
+        model = app.engine.model_instead(&model, handle).await?;
     }
-    if let Some(model) = &mut model {
+    if body.return_logprobs {
         model.return_logprobs = true;
         model.top_logprobs = body.top_logprobs.or(model.top_logprobs);
     }
-    Ok(model)
+    Ok(Some(model))
 }
 
 /// What a body brings.

@@ -21,7 +21,7 @@ use super::{
 use crate::{
     app::App,
     contract::{Refusal, body, document::Refusals},
-    http::{AppState, agents::find, query::Path, runs::view::RunView},
+    http::{AppState, agents::find, query::Path, runs::view::RunView, unbroken_contract},
 };
 
 /// How long the receiver of a report may take.
@@ -60,19 +60,22 @@ pub(crate) async fn send(
     let body = SendBody::read(Route::Async, body::value(request).await?)?;
     let mut request = input::request(&app, &body, agent_id, None, RunType::Async).await?;
     request.background = true;
-    let begun = app.engine.begin(request).await?;
-    let created = Run {
-        status: RunStatus::Created,
-        ..begun.run().clone()
-    };
-    let tasks = app.tasks.clone();
     let how = Streaming {
         view: body.view(),
         include_pings: true,
         background: true,
     };
-    tasks.spawn(run(app, begun, how));
-    Ok(Json(created.into()))
+    // Whoever leaves meanwhile: nobody waits for this run anyway.
+    let created = unbroken_contract(async move {
+        let begun = app.engine.begin(request).await?;
+        let created = Run {
+            status: RunStatus::Created,
+            ..begun.run().clone()
+        };
+        app.tasks.clone().spawn(run(app, begun, how));
+        Ok(created)
+    });
+    Ok(Json(created.await?.into()))
 }
 
 async fn run(app: Arc<App>, begun: Begun, how: Streaming) {
@@ -84,7 +87,7 @@ async fn run(app: Arc<App>, begun: Begun, how: Streaming) {
 }
 
 /// Tells the client's receiver how a run ended, once; whatever comes of it is noted in the run.
-async fn report(app: &App, id: RunId, url: &str) {
+pub(crate) async fn report(app: &App, id: RunId, url: &str) {
     let told = match app.store.run(&id).await {
         Ok(Some(run)) => post(&app.egress, &run, url).await,
         Ok(None) => return,

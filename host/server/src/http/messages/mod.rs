@@ -1,20 +1,26 @@
 //! Messages to agents, and what is stored of them.
 //!
-//! - [`send`], `stream`, [`later`]: an answer as a whole, as events, and none at all. `body`,
-//!   `input`, `images`: what a client sends. `answer`, `delta`: what it gets.
+//! - [`send`], [`stream`], [`later`]: an answer as a whole, as events, and none at all. [`body`],
+//!   [`input`], [`images`]: what a client sends. `answer`, `delta`: what it gets.
+//! - [`events`]: an answer's events, from a run that goes on or, `reader`, from what [`background`]
+//!   keeps of one.
 //! - [`view`]: a stored message as clients see it. [`list`]: many.
 //! - [`control`]: runs are cancelled, contexts made shorter. [`generate`]: a question by itself.
+//!   [`preview`]: one that nobody asks.
 
 mod answer;
 pub(crate) mod background;
 pub(crate) mod body;
 pub(crate) mod control;
 mod delta;
+pub(crate) mod events;
 pub(crate) mod generate;
-mod images;
+pub(crate) mod images;
 pub(crate) mod input;
 pub(crate) mod later;
 pub(crate) mod list;
+pub(crate) mod preview;
+mod reader;
 pub(crate) mod send;
 pub(crate) mod stream;
 pub(crate) mod view;
@@ -25,7 +31,7 @@ use axum::{
 };
 use utoipa_axum::{router::UtoipaMethodRouter, routes};
 
-use super::AppState;
+use super::{AppState, socket};
 
 /// The routes.
 pub(crate) fn routes() -> Vec<UtoipaMethodRouter<AppState>> {
@@ -36,6 +42,9 @@ pub(crate) fn routes() -> Vec<UtoipaMethodRouter<AppState>> {
         routes!(control::cancel),
         routes!(control::summarize),
         routes!(generate::generate),
+        routes!(preview::of_agent),
+        routes!(preview::of_conversation),
+        routes!(socket::of_agent),
         routes!(list::list_all),
         routes!(list::get),
     ]

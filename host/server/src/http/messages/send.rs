@@ -1,22 +1,29 @@
 //! Messages to an agent: answered as a whole, or as a stream.
 
+use std::sync::Arc;
+
 use axum::{
     Json,
     extract::{Request, State},
     response::{IntoResponse as _, Response},
 };
-use bulkhead_agent::{Listener, Listening, RunType, ThreadKey};
+use bulkhead_agent::{
+    AgentError, Engine, Entry, Listener, Listening, RunRequest, RunType, ThreadKey,
+};
+use bulkhead_domain::id::AgentId;
 use serde_json::Value;
 
 use super::{
-    answer, background,
+    answer,
     body::{Route, SendBody},
+    events::Events,
     input,
-    stream::{self, Streaming},
+    stream::Streaming,
 };
 use crate::{
+    app::App,
     contract::{Refusal, body, document::Refusals},
-    http::{AppState, agents::find, query::Path},
+    http::{AppState, agents::find, query::Path, runs, unbroken_contract},
 };
 
 /// Sends messages to an agent and answers with what came of them.
@@ -39,15 +46,12 @@ pub(crate) async fn send(
 ) -> Result<Response, Refusal> {
     let agent_id = find::id(&agent_id)?;
     let body = SendBody::read(Route::Agent, body::value(request).await?)?;
-    let thread = ThreadKey {
-        agent_id,
-        conversation_id: None,
-    };
+    let to = Recipient::agent(agent_id);
     if body.streaming == Some(true) {
-        return streamed(&app, &body, thread).await;
+        return Ok(streamed(&app, &body, to).await?.into_response());
     }
     body.check_unstreamed()?;
-    whole(&app, &body, thread).await
+    whole(&app, &body, to).await
 }
 
 /// Sends messages to an agent and answers with server-sent events.
@@ -70,60 +74,105 @@ pub(crate) async fn send_streaming(
 ) -> Result<Response, Refusal> {
     let agent_id = find::id(&agent_id)?;
     let body = SendBody::read(Route::Agent, body::value(request).await?)?;
-    let thread = ThreadKey {
-        agent_id,
-        conversation_id: None,
-    };
-    streamed(&app, &body, thread).await
+    let events = streamed(&app, &body, Recipient::agent(agent_id)).await?;
+    Ok(events.into_response())
 }
 
 /// Waits for the run, and answers with all of it.
 pub(crate) async fn whole(
     app: &AppState,
     body: &SendBody,
-    thread: ThreadKey,
+    to: Recipient,
 ) -> Result<Response, Refusal> {
-    let request = input::request(
-        app,
-        body,
-        thread.agent_id,
-        thread.conversation_id,
-        RunType::Message,
-    );
-    let begun = app.engine.begin(request.await?).await?;
+    let request = to.request(app, body, RunType::Message).await?;
+    let begun = match to.enter(&app.engine, request).await? {
+        Entry::Begun(begun) => *begun,
+        Entry::Known(run) => return Err(AgentError::Busy(run.id).into()),
+    };
     let driven = app.engine.drive(begun, Listener::none()).await;
     let outcome = driven.map_err(|failure| Refusal::from(failure.error))?;
     let response: Value = answer::response(&outcome, &body.view());
     Ok(Json(response).into_response())
 }
 
-/// Answers with the run's events. What is wrong before it begins is a refusal as ever.
+/// Begins a run and gives its events; those of the run that an equal request in the background began
+/// before, where a conversation gets it again. What is wrong before it begins is a refusal as ever.
 pub(crate) async fn streamed(
     app: &AppState,
     body: &SendBody,
-    thread: ThreadKey,
-) -> Result<Response, Refusal> {
-    let request = input::request(
-        app,
-        body,
-        thread.agent_id,
-        thread.conversation_id,
-        RunType::Streaming,
-    );
-    let mut request = request.await?;
+    to: Recipient,
+) -> Result<Events, Refusal> {
+    let mut request = to.request(app, body, RunType::Streaming).await?;
     request.background = body.background;
     request.listening = Listening {
         tokens: body.stream_tokens,
         ends_with_listener: !body.background,
     };
-    let begun = app.engine.begin(request).await?;
     let how = Streaming {
         view: body.view(),
         include_pings: body.include_pings,
         background: body.background,
     };
-    if how.background {
-        return Ok(background::respond(app, begun, how));
+    let app = Arc::clone(app);
+    // A client that leaves now leaves a run that it may find again, or none.
+    let events = unbroken_contract(async move {
+        let include_pings = how.include_pings;
+        match to.enter(&app.engine, request).await? {
+            Entry::Begun(begun) => Ok(Events::of(&app, *begun, how)),
+            Entry::Known(run) => runs::stream::kept(&app, &run, 0, include_pings),
+        }
+    });
+    events.await
+}
+
+/// To whom messages go, which decides how they are read and whether they wait for their turn.
+#[derive(Clone, Copy)]
+pub(crate) struct Recipient {
+    pub(crate) thread: ThreadKey,
+    pub(crate) route: Route,
+}
+
+impl Recipient {
+    /// An agent, by its own route.
+    pub(crate) fn agent(agent_id: AgentId) -> Self {
+        Self {
+            thread: ThreadKey {
+                agent_id,
+                conversation_id: None,
+            },
+            route: Route::Agent,
+        }
     }
-    Ok(stream::respond(&app.engine, begun, how))
+
+    /// A thread, by the route of conversations.
+    pub(crate) fn conversation(thread: ThreadKey) -> Self {
+        Self {
+            thread,
+            route: Route::Conversation,
+        }
+    }
+
+    async fn request(
+        self,
+        app: &App,
+        body: &SendBody,
+        run_type: RunType,
+    ) -> Result<RunRequest, Refusal> {
+        let ThreadKey {
+            agent_id,
+            conversation_id,
+        } = self.thread;
+        input::request(app, body, agent_id, conversation_id, run_type).await
+    }
+
+    /// Begins a run: an agent's waits for its turn, a conversation takes one request at a time.
+    async fn enter(self, engine: &Engine, request: RunRequest) -> Result<Entry, AgentError> {
+        match self.route {
+            Route::Conversation => engine.begin_alone(request).await,
+            Route::Agent | Route::Async => {
+                let begun = engine.begin(request).await?;
+                Ok(Entry::Begun(Box::new(begun)))
+            }
+        }
+    }
 }

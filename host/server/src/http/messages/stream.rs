@@ -4,13 +4,11 @@
 //! the run stopped, what it cost, `[DONE]`. A run that failed says so in an event named `error`; one
 //! that was cancelled just ends.
 
-use std::{collections::VecDeque, convert::Infallible, time::Duration};
+use std::{collections::VecDeque, time::Duration};
 
 use axum::{body::Body, response::Response};
 use bulkhead_agent::{Begun, Engine, Event, Failure, Listener, Outcome, Shown};
 use bulkhead_domain::{StopReason, Timestamp, id::RunId};
-use bytes::Bytes;
-use futures::stream;
 use http::{HeaderValue, header};
 use serde_json::{Value, json};
 use tokio::{sync::mpsc, task::JoinHandle};
@@ -33,16 +31,6 @@ pub(crate) struct Streaming {
     pub(crate) include_pings: bool,
     /// Whether the run goes on when the client leaves; its events are numbered then.
     pub(crate) background: bool,
-}
-
-/// Drives a run and answers with its events.
-pub(crate) fn respond(engine: &Engine, begun: Begun, how: Streaming) -> Response {
-    let writer = Writer::begin(engine, begun, how);
-    let pieces = stream::unfold(writer, |mut writer| async move {
-        let piece = writer.next().await?;
-        Some((Ok::<_, Infallible>(Bytes::from(piece.text)), writer))
-    });
-    sse(Body::from_stream(pieces))
 }
 
 /// One event, or several that belong together, as they are sent.
@@ -124,6 +112,10 @@ impl Writer {
             ready: VecDeque::new(),
             _leaving: leaving,
         }
+    }
+
+    pub(super) fn run_id(&self) -> RunId {
+        self.run_id
     }
 
     /// The next event; none after the last.
@@ -237,6 +229,8 @@ pub(crate) fn ping(run_id: RunId, sequence: Option<u64>) -> String {
     text
 }
 
+/// What is no JSON at the end of a stream.
+pub(crate) const DONE_WORD: &str = "[DONE]";
 /// The end of a stream.
 pub(crate) const DONE: &str = "data: [DONE]\n\n";
 
@@ -309,7 +303,15 @@ fn failed(text: &mut String, failure: &Failure) {
 
 /// One event. The JSON of a value has no line break.
 pub(crate) fn data(text: &mut String, value: &Value) {
-    text.push_str("data: ");
+    text.push_str(DATA);
     text.push_str(&value.to_string());
     text.push_str("\n\n");
+}
+
+/// Before the JSON of an event.
+const DATA: &str = "data: ";
+
+/// The JSON of each of some events, and the word at the end of a stream.
+pub(crate) fn data_of(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| line.strip_prefix(DATA))
 }

@@ -1,8 +1,9 @@
 //! The events of a run in the background, for clients that come back.
 
 use axum::{extract::State, response::Response};
+use bulkhead_agent::ThreadKey;
 use bulkhead_domain::{Run, Timestamp};
-use bulkhead_store::{MessageFilter, Paging, RunFilter, ThreadFilter};
+use bulkhead_store::{Paging, RunFilter, ThreadFilter};
 use http::StatusCode;
 use serde::Deserialize;
 use serde_json::json;
@@ -10,15 +11,12 @@ use utoipa::ToSchema;
 
 use super::find;
 use crate::{
-    app::App,
     contract::{OptionalBody, Refusal, body::Schema, document::Refusals},
-    http::{AppState, conversations::which, messages::background, query::Path},
+    http::{AppState, conversations::which, messages::events::Events, query::Path},
 };
 
 /// How long the events of a run are kept: three hours.
 pub(crate) const KEPT_MICROS: i64 = 3 * 3_600 * 1_000_000;
-/// Runs that are looked through for one that a message began.
-const RUNS_SEARCHED: u32 = 20;
 
 /// What of a stream a client wants.
 #[derive(Default, Deserialize, ToSchema)]
@@ -64,7 +62,8 @@ pub(crate) async fn of_run(
     OptionalBody(body): OptionalBody<RetrieveStream>,
 ) -> Result<Response, Refusal> {
     let run = find::run(&app, &run_id).await?;
-    follow(&app, &run, &body.unwrap_or_default())
+    let events = body.unwrap_or_default().of_run(&app, &run)?;
+    Ok(events.into_response())
 }
 
 /// Answers with the events of a conversation's run in the background: the one that is named, or the
@@ -86,50 +85,72 @@ pub(crate) async fn of_conversation(
     let body = body.unwrap_or_default();
     if let Some(run_id) = &body.run_id {
         let run = find::run(&app, run_id).await?;
-        return follow(&app, &run, &body);
+        return Ok(body.of_run(&app, &run)?.into_response());
     }
     let thread = which::thread(&app, &conversation_id, body.agent_id.as_deref()).await?;
-    let filter = RunFilter {
-        agent_ids: Some(vec![thread.agent_id]),
-        thread: match thread.conversation_id {
-            None => ThreadFilter::Default,
-            Some(id) => ThreadFilter::Conversation(id),
-        },
-        background: Some(true),
-        active: body.otid.is_none(),
-        paging: Paging {
-            limit: Some(RUNS_SEARCHED),
-            ..Paging::default()
-        },
-        ..RunFilter::default()
-    };
-    for run in app.store.runs(&filter).await? {
-        let is_it = match &body.otid {
-            None => true,
-            Some(otid) => began_by(&app, &run, otid).await?,
-        };
-        if is_it {
-            return follow(&app, &run, &body);
+    Ok(body.of_thread(&app, thread).await?.into_response())
+}
+
+impl RetrieveStream {
+    /// The events of the run that is named, or of one of the thread: the one that a message with
+    /// the id began, or the newest that goes on.
+    pub(crate) async fn events(
+        &self,
+        app: &AppState,
+        thread: ThreadKey,
+    ) -> Result<Events, Refusal> {
+        match &self.run_id {
+            Some(run_id) => self.of_run(app, &find::run(app, run_id).await?),
+            None => self.of_thread(app, thread).await,
         }
     }
-    Err(Refusal::bad_request(
-        "INVALID_ARGUMENT: No active runs found for this conversation.",
-    ))
+
+    fn of_run(&self, app: &AppState, run: &Run) -> Result<Events, Refusal> {
+        let include_pings = self.include_pings.unwrap_or(true);
+        kept(app, run, self.starting_after, include_pings)
+    }
+
+    async fn of_thread(&self, app: &AppState, thread: ThreadKey) -> Result<Events, Refusal> {
+        let ThreadKey {
+            agent_id,
+            conversation_id,
+        } = thread;
+        let run = match &self.otid {
+            Some(otid) => {
+                let found = app
+                    .store
+                    .run_of_otid(&agent_id, conversation_id.as_ref(), otid);
+                found.await?
+            }
+            None => {
+                let filter = RunFilter {
+                    agent_ids: Some(vec![agent_id]),
+                    thread: ThreadFilter::of(conversation_id),
+                    background: Some(true),
+                    active: true,
+                    paging: Paging {
+                        limit: Some(1),
+                        ..Paging::default()
+                    },
+                    ..RunFilter::default()
+                };
+                app.store.runs(&filter).await?.pop()
+            }
+        };
+        let run = run.ok_or_else(|| {
+            Refusal::bad_request("INVALID_ARGUMENT: No active runs found for this conversation.")
+        })?;
+        self.of_run(app, &run)
+    }
 }
 
-async fn began_by(app: &App, run: &Run, otid: &str) -> Result<bool, Refusal> {
-    let filter = MessageFilter {
-        agent_id: Some(run.agent_id),
-        run_id: Some(run.id),
-        ..MessageFilter::default()
-    };
-    let messages = app.store.messages(&filter).await?;
-    Ok(messages
-        .iter()
-        .any(|message| message.otid.as_deref() == Some(otid)))
-}
-
-fn follow(app: &AppState, run: &Run, body: &RetrieveStream) -> Result<Response, Refusal> {
+/// The events of a run in the background after a position.
+pub(crate) fn kept(
+    app: &AppState,
+    run: &Run,
+    after: u64,
+    include_pings: bool,
+) -> Result<Events, Refusal> {
     if !run.background {
         return Err(Refusal::bad_request(
             "INVALID_ARGUMENT: Run was not created in background mode, so it cannot be retrieved.",
@@ -143,11 +164,5 @@ fn follow(app: &AppState, run: &Run, body: &RetrieveStream) -> Result<Response, 
             json!({"detail": "Run was created more than 3 hours ago, and is now expired."});
         return Err(Refusal::with(StatusCode::GONE, detail));
     }
-    let include_pings = body.include_pings.unwrap_or(true);
-    Ok(background::follow(
-        app,
-        run.id,
-        body.starting_after,
-        include_pings,
-    ))
+    Ok(Events::kept(app, run.id, after, include_pings))
 }

@@ -6,7 +6,7 @@ use axum::{
 };
 use bulkhead_domain::Digest;
 use bulkhead_sandbox::{Language, MAX_SOURCE_BYTES};
-use bulkhead_store::{NewTool, StoreError, ToolRecord, ToolType};
+use bulkhead_store::{NewTool, StoreError, ToolRecord, ToolType, Upserted};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -92,23 +92,29 @@ pub(crate) async fn upsert(
     Body(body): Body<ToolCreate>,
 ) -> Result<Json<ToolView>, Refusal> {
     let new = prepare(&app, body).await?;
-    let saved = unbroken_contract(async move {
-        let name = new.name.clone();
-        let former = app.store.tool_by_name(&name).await?;
-        if let Some(former) = former
-            .filter(|former| former.tool_type != ToolType::Custom || former.component.is_some())
-        {
-            return Err(taken(&former));
-        }
-        let saved = app.store.upsert_tool(new).await?;
-        if saved.is_new {
-            // Source that may call any tool has one more in scope.
-            app.registry.forget_plans();
-        }
-        Ok(saved.record)
-    })
-    .await?;
-    Ok(Json(saved.into()))
+    let saved = unbroken_contract(async move { store(&app, new).await }).await?;
+    Ok(Json(saved.record.into()))
+}
+
+/// Stores a tool in place of the one of its name, which must be one from source.
+pub(crate) async fn store(app: &App, new: NewTool) -> Result<Upserted<ToolRecord>, Refusal> {
+    if let Some(former) = app.store.tool_by_name(&new.name).await? {
+        expect_replaceable(&former)?;
+    }
+    let saved = app.store.upsert_tool(new).await?;
+    if saved.is_new {
+        // Source that may call any tool has one more in scope.
+        app.registry.forget_plans();
+    }
+    Ok(saved)
+}
+
+/// Refuses to put source in the place of a tool that comes with the server or with a component.
+pub(crate) fn expect_replaceable(former: &ToolRecord) -> Result<(), Refusal> {
+    match former.tool_type == ToolType::Custom && former.component.is_none() {
+        true => Ok(()),
+        false => Err(taken(former)),
+    }
 }
 
 /// As [`upsert`]: the contract has both.
@@ -143,7 +149,7 @@ fn taken(former: &ToolRecord) -> Refusal {
 }
 
 /// Everything that can be known of a tool when it is saved.
-async fn prepare(app: &App, body: ToolCreate) -> Result<NewTool, Refusal> {
+pub(crate) async fn prepare(app: &App, body: ToolCreate) -> Result<NewTool, Refusal> {
     let language = language(body.source_type.as_deref())?;
     check_size(&body.source_code)?;
     check_npm(body.npm_requirements.as_ref())?;

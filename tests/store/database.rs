@@ -9,7 +9,7 @@ use super::{agent, always, raw, tool::custom};
 
 /// How many migrations there are.
 fn migrations() -> i64 {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../migrations/sqlite");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../migrations/sqlite");
     i64::try_from(std::fs::read_dir(folder).unwrap().count()).unwrap()
 }
 
@@ -39,8 +39,8 @@ on_both! {
             std::fs::write(folder.join("test.db"), b"").unwrap();
         }
         let first = match database.kind() {
-            Kind::Sqlite => include_str!("../../../../migrations/sqlite/0001_initial.sql"),
-            Kind::Postgres => include_str!("../../../../migrations/postgres/0001_initial.sql"),
+            Kind::Sqlite => include_str!("../../migrations/sqlite/0001_initial.sql"),
+            Kind::Postgres => include_str!("../../migrations/postgres/0001_initial.sql"),
         };
         raw::script(&database, first).await;
         let grant = Grant::new("web", json!({}));

@@ -133,8 +133,9 @@ on_both! {
     async fn runs_that_nobody_works_on_have_failed(database) {
         let store = database.open().await;
         let (agent, _) = new_agent(&store).await;
-        let runs = [run(agent), run(agent), run(agent)];
-        for run in &runs {
+        let mut runs = [run(agent), run(agent), run(agent)];
+        for (number, run) in (0..).zip(&mut runs) {
+            run.created_at = Timestamp::from_micros(run.created_at.micros() + number);
             store.create_run(run).await.unwrap();
         }
         let ended = RunUpdate::ended(runs[2].id, StopReason::EndTurn);
@@ -142,9 +143,13 @@ on_both! {
         tokio::time::sleep(std::time::Duration::from_millis(2)).await;
         let silent_since = Timestamp::now();
         store.keep_runs_alive(&[runs[1].id, runs[2].id, RunId::random()]).await.unwrap();
-        let failed = store.fail_abandoned_runs(silent_since, "the server ended").await.unwrap();
-        assert_eq!(failed, [runs[0].id]);
+        let ended_runs = store.ended_runs(&runs.clone().map(|run| run.id)).await.unwrap();
+        assert_eq!(ended_runs, [runs[2].id]);
+        let ending = |text: &'static str| move |_: &Run| json!(text);
+        let told = ending("the server ended");
+        let all_failed = store.fail_abandoned_runs(silent_since, told).await.unwrap();
         let failed = store.run(&runs[0].id).await.unwrap().unwrap();
+        assert_eq!(all_failed, [failed.clone()]);
         assert_eq!((failed.status, failed.stop_reason),
             (RunStatus::Failed, Some(StopReason::Error)));
         assert!(failed.completed_at.is_some() && failed.total_duration_ns.is_some());
@@ -152,10 +157,46 @@ on_both! {
             Some(json!({"run_type": "send_message", "error": "the server ended"})));
         assert_eq!(store.run(&runs[1].id).await.unwrap().as_ref(), Some(&runs[1]));
         assert_eq!(store.run(&runs[2].id).await.unwrap(), Some(ended));
-        let agent = store.agent(&agent).await.unwrap().unwrap();
-        assert_eq!(agent.last_stop_reason, Some(StopReason::Error));
-        let none = store.fail_abandoned_runs(silent_since, "again").await.unwrap();
+        // Two more have begun since: how the agent stopped is theirs to say.
+        let state = store.agent(&agent).await.unwrap().unwrap();
+        assert_eq!(state.last_stop_reason, None);
+        let none = store.fail_abandoned_runs(silent_since, ending("again")).await.unwrap();
         assert!(none.is_empty());
+        let everything = Timestamp::from_micros(i64::MAX);
+        let all_failed = store.fail_abandoned_runs(everything, ending("again")).await.unwrap();
+        assert_eq!(all_failed.len(), 1);
+        let state = store.agent(&agent).await.unwrap().unwrap();
+        assert_eq!(state.last_stop_reason, None);
+    }
+
+    async fn a_run_that_nobody_works_on_says_how_its_agent_stopped(database) {
+        let store = database.open().await;
+        let (agent, _) = new_agent(&store).await;
+        store.create_run(&run(agent)).await.unwrap();
+        let everything = Timestamp::from_micros(i64::MAX);
+        store.fail_abandoned_runs(everything, |_: &Run| json!("it ended")).await.unwrap();
+        let state = store.agent(&agent).await.unwrap().unwrap();
+        assert_eq!(state.last_stop_reason, Some(StopReason::Error));
+    }
+
+    async fn what_became_of_a_request_for_approval_counts_after_the_end_of_its_run(database) {
+        let store = database.open().await;
+        let (agent, _) = new_agent(&store).await;
+        for (reason, expected) in [
+            (StopReason::RequiresApproval, RunStatus::Cancelled),
+            (StopReason::EndTurn, RunStatus::Completed),
+        ] {
+            let run = run(agent);
+            store.create_run(&run).await.unwrap();
+            let ended = store.finish_run(&RunUpdate::ended(run.id, reason)).await.unwrap();
+            let closed = RunUpdate {
+                completed_at: None,
+                closes_request: true,
+                ..RunUpdate::ended(run.id, StopReason::Cancelled)
+            };
+            let closed = store.finish_run(&closed).await.unwrap();
+            assert_eq!((closed.status, closed.completed_at), (expected, ended.completed_at));
+        }
     }
 
     async fn a_run_says_what_its_steps_cost_and_which_tools_they_used(database) {

@@ -1,0 +1,269 @@
+//! All that an import writes, made before anything is written.
+
+use std::collections::{HashMap, HashSet};
+
+use bulkhead_agent::Incoming;
+use bulkhead_domain::{
+    Agent, AgentType, Block, ToolRule,
+    id::{BlockId, IdentityId},
+};
+use bulkhead_store::ToolRecord;
+use serde_json::{Map, Value};
+
+use super::{
+    super::{
+        agent::{FileAgent, FileBlock, Names},
+        read::Document,
+    },
+    history::History,
+    options::Options,
+    tools::{self, Planned},
+};
+use crate::{
+    agents::{body::CreateAgent, create, name},
+    app::App,
+    contract::Refusal,
+};
+
+/// What is added to a name of a file.
+const COPY: &str = "_copy";
+
+/// All that an import writes.
+pub(super) struct Plan {
+    pub(super) tools: Vec<Planned>,
+    pub(super) blocks: Vec<Block>,
+    pub(super) agents: Vec<PlannedAgent>,
+}
+
+/// An agent to make.
+pub(super) struct PlannedAgent {
+    /// Without its rules: some come with its tools.
+    pub(super) agent: Agent,
+    pub(super) block_ids: Vec<BlockId>,
+    pub(super) tools: Vec<Wanted>,
+    /// The rules of the file, and whether those of base tools come too.
+    pub(super) rules: (Vec<ToolRule>, Option<bool>),
+    pub(super) tags: Vec<String>,
+    pub(super) secrets: Vec<(String, String)>,
+    pub(super) identity_ids: Vec<IdentityId>,
+    pub(super) history: History,
+}
+
+/// A tool of an agent.
+pub(super) enum Wanted {
+    /// The one at this place of the plan.
+    OfFile(usize),
+    /// One that is there.
+    There(Box<ToolRecord>),
+}
+
+/// Plans an import of a document whose references are whole.
+pub(super) async fn plan(
+    app: &App,
+    document: Document,
+    options: &Options,
+) -> Result<Plan, Refusal> {
+    let Document {
+        agents,
+        blocks,
+        tools,
+        ..
+    } = document;
+    let tool_ids: Vec<String> = tools.iter().map(|tool| tool.id.clone()).collect();
+    let tools = tools::plan(app, tools, options.override_existing_tools).await?;
+    let mut planning = Planning {
+        app,
+        options,
+        tools: of_ids(tool_ids),
+        names: of_ids(tools.iter().map(|tool| tool.name().to_owned())),
+        blocks: HashMap::new(),
+        all_blocks: Vec::new(),
+    };
+    for FileBlock { id, block } in blocks {
+        planning.blocks.insert(id, planning.all_blocks.len());
+        planning.all_blocks.push(block.into());
+    }
+    let mut planned = Vec::with_capacity(agents.len());
+    for agent in agents {
+        planned.push(planning.agent(agent).await?);
+    }
+    Ok(Plan {
+        blocks: planning.all_blocks,
+        agents: planned,
+        tools,
+    })
+}
+
+/// The place of each id.
+fn of_ids(ids: impl IntoIterator<Item = String>) -> HashMap<String, usize> {
+    let places = ids.into_iter().enumerate();
+    places.map(|(at, id)| (id, at)).collect()
+}
+
+struct Planning<'a> {
+    app: &'a App,
+    options: &'a Options,
+    /// Places of the planned tools, by their local ids.
+    tools: HashMap<String, usize>,
+    /// And by their names.
+    names: HashMap<String, usize>,
+    /// Places of the blocks, by their local ids.
+    blocks: HashMap<String, usize>,
+    /// Those of the file, and those that its agents bring.
+    all_blocks: Vec<Block>,
+}
+
+impl Planning<'_> {
+    async fn agent(&mut self, file: FileAgent) -> Result<PlannedAgent, Refusal> {
+        let FileAgent {
+            names,
+            mut body,
+            messages,
+            ..
+        } = file;
+        body.name = Some(self.name(body.name.take()));
+        create::check(&body)?;
+        let agent_type = body.agent_type.unwrap_or_default();
+        let choice = std::mem::take(&mut body.models);
+        let response_format = choice.response_format().cloned();
+        let Options {
+            model, embedding, ..
+        } = self.options;
+        let models = choice.resolve_elsewhere(self.app, model.clone(), embedding.clone());
+        let (llm, embedding) = models.await?;
+        let blocks = self.blocks(&names, &mut body)?;
+        let tools = self.wanted(&names, agent_type, &mut body).await?;
+        let rules = body.tool_rules.take().unwrap_or_default();
+        let rules = (rules, body.include_base_tool_rules);
+        let tags = body.tags.take().unwrap_or_default();
+        let secrets = self.secrets(&mut body);
+        let sequence = body.initial_message_sequence.take();
+        if self.options.project_id.is_some() {
+            body.project_id.clone_from(&self.options.project_id);
+        }
+        let mut agent = create::agent(body, agent_type, llm, embedding, Vec::new());
+        agent.response_format = response_format;
+        let own: Vec<Block> = blocks
+            .iter()
+            .map(|at| self.all_blocks[*at].clone())
+            .collect();
+        let history = if messages.is_empty() || self.options.strip_messages {
+            let sequence = sequence.into_iter().flatten().map(Incoming::from);
+            History::begun(&agent, &own, sequence.collect())
+        } else {
+            History::read(&agent, &own, messages, &names.in_context_message_ids)?
+        };
+        agent.message_ids.clone_from(&history.context);
+        Ok(PlannedAgent {
+            agent,
+            block_ids: own.iter().map(|block| block.id).collect(),
+            tools,
+            rules,
+            tags,
+            secrets,
+            identity_ids: self.identities(&names).await?,
+            history,
+        })
+    }
+
+    fn name(&self, of_file: Option<String>) -> String {
+        if let Some(name) = &self.options.name {
+            return name.clone();
+        }
+        let mut name = of_file.unwrap_or_else(name::random);
+        if self.options.append_copy_suffix {
+            name.push_str(COPY);
+        }
+        name
+    }
+
+    /// Places of the agent's blocks: those that it names, and those that it brings.
+    fn blocks(&mut self, names: &Names, body: &mut CreateAgent) -> Result<Vec<usize>, Refusal> {
+        let named = names.blocks().iter();
+        let mut places: Vec<usize> = named
+            .filter_map(|id| self.blocks.get(id).copied())
+            .collect();
+        let mut seen = HashSet::new();
+        places.retain(|at| seen.insert(*at));
+        for block in body.memory_blocks.take().into_iter().flatten() {
+            places.push(self.all_blocks.len());
+            self.all_blocks.push(block.into());
+        }
+        let mut labels = HashSet::new();
+        for at in &places {
+            let label = &self.all_blocks[*at].label;
+            if !labels.insert(label) {
+                return Err(Refusal::bad_request(format!(
+                    "Invalid agent file: {} has two blocks labelled '{label}'",
+                    names.id
+                )));
+            }
+        }
+        Ok(places)
+    }
+
+    /// The agent's tools: those that it names by id, by name, and those that its type begins with.
+    async fn wanted(
+        &self,
+        names: &Names,
+        agent_type: AgentType,
+        body: &mut CreateAgent,
+    ) -> Result<Vec<Wanted>, Refusal> {
+        let ids = names.tools().iter();
+        let mut places: Vec<usize> = ids.filter_map(|id| self.tools.get(id).copied()).collect();
+        let mut elsewhere = create::wanted_tools(agent_type, body);
+        let mut of_file = |name: &str| match self.names.get(name) {
+            Some(at) => {
+                places.push(*at);
+                true
+            }
+            None => false,
+        };
+        elsewhere.names.retain(|name| !of_file(name));
+        elsewhere.base.retain(|name| !of_file(name));
+        let there = elsewhere.resolve(self.app).await?;
+        let mut seen = HashSet::new();
+        places.retain(|at| seen.insert(*at));
+        let of_file = places.into_iter().map(Wanted::OfFile);
+        let there = there.into_iter().map(|tool| Wanted::There(Box::new(tool)));
+        Ok(of_file.chain(there).collect())
+    }
+
+    /// The secrets that the file names, with the client's values where it gave some.
+    fn secrets(&self, body: &mut CreateAgent) -> Vec<(String, String)> {
+        let older = body.tool_exec_environment_variables.take();
+        let mut named: Map<String, Value> = older.unwrap_or_default();
+        for (key, value) in body.secrets.take().into_iter().flatten() {
+            // One that says nothing takes no value away.
+            if value != "" || !named.contains_key(&key) {
+                named.insert(key, value);
+            }
+        }
+        let given = &self.options.secrets;
+        let secrets = named.into_iter().map(|(key, value)| {
+            let of_file = || value.as_str().unwrap_or_default().to_owned();
+            let value = given.get(&key).cloned().unwrap_or_else(of_file);
+            (key, value)
+        });
+        secrets.collect()
+    }
+
+    /// Identities are not part of a file; one that was written by hand may name those of this server.
+    async fn identities(&self, names: &Names) -> Result<Vec<IdentityId>, Refusal> {
+        let mut identities = Vec::new();
+        for id in names.identities() {
+            let known = match id.parse::<IdentityId>() {
+                Ok(id) => self.app.store.identity(&id).await?.map(|_| id),
+                Err(_) => None,
+            };
+            identities.push(known.ok_or_else(|| {
+                Refusal::bad_request(format!(
+                    "Invalid agent file: {} belongs to the identity {id}, which this server does \
+                     not have",
+                    names.id
+                ))
+            })?);
+        }
+        Ok(identities)
+    }
+}

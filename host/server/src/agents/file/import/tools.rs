@@ -1,0 +1,146 @@
+//! The tools of a document: those that are there, and those that are saved.
+
+use std::collections::{HashMap, HashSet};
+
+use bulkhead_store::{NewTool, ToolRecord};
+use serde_json::Value;
+
+use super::super::tool::FileTool;
+use crate::{
+    agents::toolset,
+    app::App,
+    contract::{Refusal, body},
+    http::tools::save::{self, ToolCreate},
+};
+
+/// A tool of a document, as it will be here.
+pub(super) enum Planned {
+    /// It is there and stays as it is.
+    There(Box<ToolRecord>),
+    /// It is saved; the other one is what it takes the place of.
+    Save(Box<NewTool>, Option<Box<ToolRecord>>),
+}
+
+impl Planned {
+    pub(super) fn name(&self) -> &str {
+        match self {
+            Self::There(tool) => &tool.name,
+            Self::Save(tool, _) => &tool.name,
+        }
+    }
+}
+
+/// What becomes of each tool, in their order. Tools that come with the server are found by their
+/// names; tools from source are checked as every tool that is saved.
+///
+/// 400 that names the tool: one that comes with other servers alone, one without a source, one whose
+/// source can't be used, one whose name is another's.
+pub(super) async fn plan(
+    app: &App,
+    tools: Vec<FileTool>,
+    replace: bool,
+) -> Result<Vec<Planned>, Refusal> {
+    let mut names = HashSet::new();
+    for tool in &tools {
+        let name = name(tool)?;
+        if !names.insert(name.to_owned()) {
+            return Err(Refusal::bad_request(format!(
+                "The file has two tools named '{name}'"
+            )));
+        }
+    }
+    let there = toolset::by_name(app, names.into_iter().collect()).await?;
+    let there = there.into_iter().map(|tool| (tool.name.clone(), tool));
+    let mut there: HashMap<String, ToolRecord> = there.collect();
+    let mut planned = Vec::with_capacity(tools.len());
+    for tool in tools {
+        let former = there.remove(name(&tool)?);
+        planned.push(one(app, tool, former, replace).await?);
+    }
+    Ok(planned)
+}
+
+fn name(tool: &FileTool) -> Result<&str, Refusal> {
+    tool.name().ok_or_else(|| {
+        Refusal::bad_request(format!(
+            "The tool {} of the file needs a name, or a json_schema with one",
+            tool.id
+        ))
+    })
+}
+
+async fn one(
+    app: &App,
+    tool: FileTool,
+    former: Option<ToolRecord>,
+    replace: bool,
+) -> Result<Planned, Refusal> {
+    let name = name(&tool)?.to_owned();
+    let is_built_in = |tool: &ToolRecord| tool.tool_type.is_letta();
+    if tool.tool_type.is_letta() {
+        let former = former.filter(is_built_in);
+        return former.map(Box::new).map(Planned::There).ok_or_else(|| {
+            Refusal::bad_request(format!(
+                "The file needs the built-in tool '{name}' ({}), which this server does not have",
+                tool.tool_type.as_str()
+            ))
+        });
+    }
+    match former {
+        // What comes with a server is not replaced by a file.
+        Some(former) if !replace || is_built_in(&former) || tool.source().is_none() => {
+            Ok(Planned::There(Box::new(former)))
+        }
+        None if tool.source().is_none() => Err(without_source(&tool, &name)),
+        former => {
+            if let Some(former) = &former {
+                save::expect_replaceable(former)?;
+            }
+            let new = prepared(app, &tool, &name).await?;
+            Ok(Planned::Save(Box::new(new), former.map(Box::new)))
+        }
+    }
+}
+
+fn without_source(tool: &FileTool, name: &str) -> Refusal {
+    Refusal::bad_request(match tool.component() {
+        Some(component) => format!(
+            "The file needs the tool '{name}' of the component '{component}', which this server \
+             does not have; push that component first"
+        ),
+        None => format!("The tool '{name}' of the file has no source_code"),
+    })
+}
+
+/// A tool from source with everything that can be known of it before it is saved.
+async fn prepared(app: &App, tool: &FileTool, name: &str) -> Result<NewTool, Refusal> {
+    let body: ToolCreate = body::read(&tool.body()).map_err(|refusal| of_tool(name, refusal))?;
+    let new = save::prepare(app, body).await;
+    let mut new = new.map_err(|refusal| of_tool(name, refusal))?;
+    if new.name != name {
+        return Err(Refusal::bad_request(format!(
+            "The tool '{name}' of the file is called '{}' by its json_schema or its source",
+            new.name
+        )));
+    }
+    let mut noted = tool.noted();
+    if let Some(Value::Object(own)) = new.metadata.take() {
+        noted.extend(own);
+    }
+    new.metadata = Some(Value::Object(noted));
+    Ok(new)
+}
+
+/// The same refusal with the name of the tool.
+fn of_tool(name: &str, refusal: Refusal) -> Refusal {
+    match refusal {
+        Refusal::Contract(status, mut body) => {
+            if let Some(detail) = body["detail"].as_str() {
+                let detail = format!("The tool '{name}' of the file: {detail}");
+                body["detail"] = detail.into();
+            }
+            Refusal::Contract(status, body)
+        }
+        native @ Refusal::Native(_) => native,
+    }
+}

@@ -1,0 +1,172 @@
+//! What was planned is written; where that fails, what is written by then is taken back.
+
+use bulkhead_domain::id::{AgentId, BlockId};
+use bulkhead_store::{NewAgent, StepCommit, StoreError, ToolRecord};
+
+use super::{
+    plan::{Plan, PlannedAgent, Wanted},
+    tools::Planned,
+};
+use crate::{
+    agents::toolset,
+    app::App,
+    contract::Refusal,
+    http::{missing, tools::save},
+};
+
+/// Blocks that the store takes at once.
+const BLOCKS_AT_ONCE: usize = bulkhead_store::block::BLOCKS_AT_ONCE_MAX;
+
+/// Writes a plan, and gives the agents in their order.
+pub(super) async fn write(app: &App, plan: Plan) -> Result<Vec<AgentId>, Refusal> {
+    let mut writer = Writer {
+        app,
+        undo: Vec::new(),
+    };
+    let written = writer.all(plan).await;
+    if written.is_err() {
+        writer.take_back().await;
+    }
+    written
+}
+
+/// Something that was written, and how it was before.
+enum Written {
+    Tool {
+        id: String,
+        name: String,
+        /// None where the tool is new.
+        former: Option<Box<ToolRecord>>,
+    },
+    Block(BlockId),
+    Agent(AgentId),
+}
+
+struct Writer<'a> {
+    app: &'a App,
+    undo: Vec<Written>,
+}
+
+impl Writer<'_> {
+    async fn all(&mut self, plan: Plan) -> Result<Vec<AgentId>, Refusal> {
+        let mut tools = Vec::with_capacity(plan.tools.len());
+        for tool in plan.tools {
+            tools.push(self.tool(tool).await?);
+        }
+        for blocks in plan.blocks.chunks(BLOCKS_AT_ONCE) {
+            let stored = self.app.store.create_blocks(blocks).await;
+            stored.map_err(missing::stored)?;
+            self.undo
+                .extend(blocks.iter().map(|block| Written::Block(block.id)));
+        }
+        let mut agents = Vec::with_capacity(plan.agents.len());
+        for agent in plan.agents {
+            agents.push(self.agent(agent, &tools).await?);
+        }
+        Ok(agents)
+    }
+
+    async fn tool(&mut self, tool: Planned) -> Result<ToolRecord, Refusal> {
+        let (new, former) = match tool {
+            Planned::There(tool) => return Ok(*tool),
+            Planned::Save(new, former) => (*new, former),
+        };
+        let saved = save::store(self.app, new).await?;
+        let former = former.filter(|_| !saved.is_new);
+        // What somebody else saved meanwhile is known to nobody here and can't be put back.
+        if saved.is_new || former.is_some() {
+            self.undo.push(Written::Tool {
+                id: saved.record.id.clone(),
+                name: saved.record.name.clone(),
+                former,
+            });
+        }
+        Ok(saved.record)
+    }
+
+    async fn agent(
+        &mut self,
+        planned: PlannedAgent,
+        tools: &[ToolRecord],
+    ) -> Result<AgentId, Refusal> {
+        let PlannedAgent {
+            mut agent,
+            block_ids,
+            tools: wanted,
+            rules: (rules, with_base),
+            tags,
+            secrets,
+            identity_ids,
+            history,
+        } = planned;
+        let wanted = wanted.into_iter().filter_map(|wanted| match wanted {
+            Wanted::OfFile(at) => tools.get(at).cloned(),
+            Wanted::There(tool) => Some(*tool),
+        });
+        let wanted: Vec<_> = wanted.collect();
+        agent.tool_rules = toolset::rules(agent.agent_type, &wanted, rules, with_base);
+        let id = agent.id;
+        let new = NewAgent {
+            block_ids,
+            tool_ids: wanted.into_iter().map(|tool| tool.id).collect(),
+            tags,
+            secrets,
+            identity_ids,
+            messages: history.messages,
+            ..NewAgent::new(agent)
+        };
+        let store = &self.app.store;
+        store.create_agent(&new).await.map_err(missing::stored)?;
+        self.undo.push(Written::Agent(id));
+        if let Some(step) = history.waiting {
+            let mut commit = StepCommit::new(id, None);
+            commit.step = Some(step);
+            store.commit_step(&commit).await.map_err(missing::stored)?;
+        }
+        // The file's system message names the agent that it was written from.
+        self.app.engine.recompile_after_change(id).await?;
+        Ok(id)
+    }
+
+    /// Takes back what was written, the last first. What can't be taken back is told in the log: the
+    /// client learns why the import failed.
+    async fn take_back(self) {
+        for written in self.undo.into_iter().rev() {
+            let taken_back = match written {
+                Written::Agent(id) => self.app.store.delete_agent(&id).await.map(drop),
+                Written::Block(id) => self.app.store.delete_block(&id).await.map(drop),
+                Written::Tool { id, name, former } => {
+                    take_back_tool(self.app, &id, &name, former).await
+                }
+            };
+            if let Err(error) = taken_back {
+                tracing::error!(%error, "a part of an import that failed could not be taken back");
+            }
+        }
+    }
+}
+
+async fn take_back_tool(
+    app: &App,
+    id: &str,
+    name: &str,
+    former: Option<Box<ToolRecord>>,
+) -> Result<(), StoreError> {
+    let Some(former) = former else {
+        app.store.delete_tool(id).await?;
+        if let Err(rejection) = app.registry.forget_source(name).await {
+            let error = rejection.message();
+            tracing::error!(
+                error,
+                name,
+                "grants of a tool that is gone were not deleted"
+            );
+        }
+        return Ok(());
+    };
+    let back = |tool: &mut ToolRecord| {
+        *tool = *former;
+        Ok::<_, StoreError>(())
+    };
+    app.store.update_tool(id, back).await.map(drop)
+}

@@ -17,6 +17,19 @@ async fn put(store: &Store, step: &Step) {
 }
 
 on_both! {
+    async fn calls_that_begin_are_noted_and_those_that_had_begun_are_told(database) {
+        let store = database.open().await;
+        let (agent, _) = new_agent(&store).await;
+        let step = Step { feedback: Some("positive".to_owned()), ..step(agent, None) };
+        put(&store, &step).await;
+        let calls = ["a", "b"].map(str::to_owned);
+        assert!(store.begin_calls(&step.id, &calls[..1]).await.unwrap().is_empty());
+        assert_eq!(store.begin_calls(&step.id, &calls).await.unwrap(), calls[..1]);
+        let noted = store.step(&step.id).await.unwrap().unwrap();
+        assert_eq!(noted, Step { begun_calls: calls.to_vec(), ..step });
+        assert!(store.begin_calls(&StepId::random(), &calls).await.unwrap().is_empty());
+    }
+
     async fn steps_are_found_by_every_filter(database) {
         let store = database.open().await;
         let (first, _) = new_agent(&store).await;

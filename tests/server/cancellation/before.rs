@@ -5,7 +5,7 @@ use serde_json::json;
 use super::{active, busy_agent, cancel, ends_cancelled, is_cancelled, sent};
 use crate::{
     both::on_both,
-    consistency::{agrees, ended, history},
+    consistency::{agrees, ended, history, state},
     live::Live,
     messages::{kinds, path},
 };
@@ -13,7 +13,7 @@ use crate::{
 on_both! {
     async fn a_run_that_has_not_begun_leaves_nothing_and_the_one_before_it_goes_on(server) {
         let agent = busy_agent(&server).await;
-        let first = sent(&server, &agent, &json!({ "input": "wait 2s\nsay first" }));
+        let first = sent(&server, &agent, &json!({ "input": "wait 3s\nsay first" }));
         let first_run = active(&server, &agent, 1).await.remove(0);
         let mut second = Live::open(&server, &agent, &json!({ "input": "say second" })).await;
         let second_run = second.run().await;
@@ -23,6 +23,7 @@ on_both! {
         let events = second.end().await;
         ends_cancelled(&events);
         assert_eq!(events.len(), 2, "{events:?}");
+        assert_eq!(state(&server, &agent).await["last_stop_reason"], "cancelled");
         let first = first.await.unwrap().body;
         assert_eq!(first["messages"][0]["content"], "first");
         assert_eq!(ended(&server, &first_run).await["status"], "completed");

@@ -55,6 +55,8 @@ impl Driver {
         let offered = self.tools.offered(&self.history);
         let asked = match self.ask(&step, &offered).await {
             Ok(asked) => asked,
+            // Whatever broke off, such as the writing of a summary, broke off for this.
+            Err(_) if self.cancel().is_cancelled() => Asked::Cancelled,
             Err(error) => {
                 self.steps += 1;
                 self.store_failed_step(&step, &error, began.elapsed()).await;

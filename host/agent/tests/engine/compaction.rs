@@ -1,7 +1,8 @@
-use bulkhead_agent::{AgentError, ThreadKey};
+use bulkhead_agent::{AgentError, Event, ThreadKey};
 use bulkhead_domain::{CompactionMode, CompactionSettings, Role, StopReason, id::AgentId};
+use bulkhead_store::ThreadFilter;
 
-use crate::world::{Setup, World};
+use crate::world::{Setup, World, listen, said};
 
 fn thread(agent_id: AgentId) -> ThreadKey {
     ThreadKey {
@@ -81,6 +82,35 @@ async fn a_context_that_the_provider_refuses_is_made_shorter_and_asked_again() {
         "{}",
         world.words(agent).await
     );
+}
+
+#[tokio::test]
+async fn a_run_that_is_cancelled_while_its_context_is_made_shorter_is_cancelled() {
+    let world = World::new().await;
+    let setup = Setup {
+        edit: |agent| {
+            agent.compaction_settings = Some(CompactionSettings {
+                mode: CompactionMode::SelfCompactAll,
+                prompt: Some("wait 60s\nsay A summary.".to_owned()),
+                ..CompactionSettings::default()
+            });
+        },
+        ..Setup::default()
+    };
+    let agent = world.agent(setup).await;
+    for turn in 0..3 {
+        world.say(agent, &format!("say answer {turn}")).await;
+    }
+    let before = world.words(agent).await;
+    let input = "fail context_window over 10 tokens\nsay it fits";
+    let (mut events, driven) = listen(&world, said(agent, input), false).await;
+    while !matches!(events.recv().await.unwrap(), Event::Compacting { .. }) {}
+    let all = ThreadFilter::Any;
+    world.engine.cancel(agent, all, None).await.unwrap();
+    let ended = driven.await.unwrap().unwrap();
+    assert_eq!(ended.stop_reason, StopReason::Cancelled);
+    assert_eq!(world.words(agent).await, before);
+    world.agrees(agent).await;
 }
 
 #[tokio::test]

@@ -51,11 +51,16 @@ const FIRST_TOKEN: &str = r#""message_type":"assistant_message""#;
 /// Why there is no figure of the memory in a quick bench.
 pub(super) const NOT_QUICK: &str = "making 10,000 agents takes longer than --quick has";
 
+/// Why there is no figure of Postgres.
+pub(super) const NO_POSTGRES: &str = "no empty database was named with --postgres";
+
 /// What agents cost.
 #[derive(Debug, Serialize)]
 pub(super) struct AgentFigures {
     /// A request to an agent whose model answers at once, on one connection after the other.
     pub(super) step_us: Spread,
+    /// The same on Postgres.
+    pub(super) step_postgres_us: Option<Spread>,
     /// From the request to the first piece of such an answer.
     pub(super) first_token_overhead_us: Spread,
     pub(super) agents_created_per_s: u64,
@@ -64,19 +69,24 @@ pub(super) struct AgentFigures {
     pub(super) rss_10000_agents_100_running_mb: Option<f64>,
 }
 
-pub(super) async fn measure(data: &Path, effort: Effort) -> Result<AgentFigures, CliError> {
-    std::fs::create_dir_all(data)
-        .map_err(|error| CliError::host("no data folder could be made", error))?;
-    let server = Server::start(data).await?;
-    let client = Client::at(&format!("http://{}", server.address), None)?;
-    // What agents have by default.
-    for (name, component) in [
-        ("memory", bulkhead_tools::MEMORY),
-        ("recall", bulkhead_tools::RECALL),
-    ] {
-        client.push(name, component.to_vec()).await?;
-    }
-    let (agents, agents_created_per_s) = make(server.address, effort).await?;
+pub(super) async fn measure(
+    data: &Path,
+    postgres: Option<&str>,
+    effort: Effort,
+) -> Result<AgentFigures, CliError> {
+    let step_postgres_us = match postgres {
+        Some(database) => {
+            let server = start(&data.join("postgres"), Some(database)).await?;
+            let (agents, _) = make(server.address, LEAST, effort).await?;
+            let steps = &agents[..effort.of(30, LEAST)];
+            let spread = steps_one_by_one(server.address, steps, effort).await?;
+            server.stop().await?;
+            Some(spread)
+        }
+        None => None,
+    };
+    let server = start(data, None).await?;
+    let (agents, agents_created_per_s) = make(server.address, AGENTS, effort).await?;
     let (steps, rest) = agents.split_at(agents.len().min(effort.of(30, 300)));
     let step_us = steps_one_by_one(server.address, steps, effort).await?;
     let (streams, _) = rest.split_at(rest.len().min(effort.of(10, 100)));
@@ -89,6 +99,7 @@ pub(super) async fn measure(data: &Path, effort: Effort) -> Result<AgentFigures,
     server.stop().await?;
     Ok(AgentFigures {
         step_us,
+        step_postgres_us,
         first_token_overhead_us,
         agents_created_per_s,
         conversations_100_efficiency,
@@ -96,9 +107,28 @@ pub(super) async fn measure(data: &Path, effort: Effort) -> Result<AgentFigures,
     })
 }
 
-/// Makes agents as clients do, with two blocks and the default tools. Gives their ids, [`LEAST`] of
-/// them or more, and how many were made in a second.
-async fn make(address: SocketAddr, effort: Effort) -> Result<(Vec<String>, u64), CliError> {
+/// A server with the tools that agents have by default.
+async fn start(data: &Path, database: Option<&str>) -> Result<Server, CliError> {
+    std::fs::create_dir_all(data)
+        .map_err(|error| CliError::host("no data folder could be made", error))?;
+    let server = Server::start_on(data, database).await?;
+    let client = Client::at(&format!("http://{}", server.address), None)?;
+    for (name, component) in [
+        ("memory", bulkhead_tools::MEMORY),
+        ("recall", bulkhead_tools::RECALL),
+    ] {
+        client.push(name, component.to_vec()).await?;
+    }
+    Ok(server)
+}
+
+/// Makes agents as clients do, with two blocks and the default tools. Gives their ids, [`LEAST`] to
+/// `wanted` of them, and how many were made in a second.
+async fn make(
+    address: SocketAddr,
+    wanted: usize,
+    effort: Effort,
+) -> Result<(Vec<String>, u64), CliError> {
     let most = if effort.quick {
         super::QUICK_MOST
     } else {
@@ -122,7 +152,7 @@ async fn make(address: SocketAddr, effort: Effort) -> Result<(Vec<String>, u64),
             let mut ids = Vec::new();
             loop {
                 let number = made.fetch_add(1, Ordering::Relaxed);
-                if number >= AGENTS || (number >= LEAST && start.elapsed() >= most) {
+                if number >= wanted || (number >= LEAST && start.elapsed() >= most) {
                     return Ok::<_, CliError>(ids);
                 }
                 let answer = connection.exchange(&request).await.map_err(failed)?;

@@ -32,6 +32,11 @@ pub(super) struct Server {
 impl Server {
     /// Starts this very program as a server on a free port.
     pub(super) async fn start(data: &Path) -> Result<Self, CliError> {
+        Self::start_on(data, None).await
+    }
+
+    /// The same on this database, or on SQLite in its data folder.
+    pub(super) async fn start_on(data: &Path, database: Option<&str>) -> Result<Self, CliError> {
         let program = std::env::current_exe()
             .map_err(|error| CliError::host("this program can't find itself", error))?;
         let port_file = data.join("port");
@@ -46,6 +51,10 @@ impl Server {
             if name.starts_with("BULKHEAD_") || name == "DATABASE_URL" {
                 command.env_remove(name);
             }
+        }
+        if let Some(database) = database {
+            // Not as an argument, which others on this machine could read.
+            command.env("DATABASE_URL", database);
         }
         command
             .args([

@@ -64,6 +64,14 @@ pub(crate) struct BenchArgs {
     /// compiled their runtimes
     #[arg(long)]
     quick: bool,
+    /// Measure steps on this empty Postgres database too; what they leave stays in it
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "BULKHEAD_BENCH_POSTGRES",
+        hide_env_values = true
+    )]
+    postgres: Option<String>,
 }
 
 /// How much is measured.
@@ -159,7 +167,12 @@ pub(crate) async fn bench(args: BenchArgs, screen: Screen) -> Result<Exit, CliEr
     doing("a server of its own and calls over HTTP");
     let over_http = over_http(&folder.path().join("data"), effort).await?;
     doing("agents: making them, their steps, a hundred conversations at once");
-    let agents = agents::measure(&folder.path().join("agents"), effort).await?;
+    let agents = agents::measure(
+        &folder.path().join("agents"),
+        args.postgres.as_deref(),
+        effort,
+    )
+    .await?;
     doing(if effort.quick {
         "calls of source"
     } else {
@@ -170,6 +183,10 @@ pub(crate) async fn bench(args: BenchArgs, screen: Screen) -> Result<Exit, CliEr
     let python = source.python.as_ref().map(|_| ()).map_err(|why| *why);
     let (cancel, no_tool) = cancel::measure(&folder.path().join("cancel"), python, effort).await?;
     let notes = [
+        (
+            "step_postgres_us",
+            args.postgres.is_none().then_some(agents::NO_POSTGRES),
+        ),
         ("cancel_tool_ms", no_tool),
         ("python_call_us", source.python.err()),
         ("javascript_call_us", source.javascript.err()),

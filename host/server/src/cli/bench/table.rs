@@ -224,6 +224,12 @@ fn of_agents(figures: &AgentFigures) -> Vec<Line> {
             "µs",
             Promise::None,
         ),
+        Line {
+            what: "the same on Postgres, p50",
+            value: figures.step_postgres_us.map(|spread| spread.p50),
+            unit: "µs",
+            promise: Promise::AtMost(8_000.0),
+        },
         line(
             "first token of a stream, p50",
             figures.first_token_overhead_us.p50,

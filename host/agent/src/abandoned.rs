@@ -2,8 +2,6 @@
 //! on did is not known, and doing it a second time may be worse than not doing it. They have failed,
 //! and say so.
 
-use std::collections::BTreeSet;
-
 use bulkhead_domain::{Run, StopReason, Timestamp};
 use bulkhead_store::{StepCommit, StoreError};
 
@@ -26,37 +24,41 @@ impl Engine {
             let is_whole = run_type.is_some_and(|name| name == RunType::Message.as_str());
             told(run.id, is_whole, &fault)
         };
-        let runs = self.store().fail_abandoned_runs(silent_since, error);
-        let runs = runs.await?;
-        let threads: BTreeSet<_> = runs
-            .iter()
-            .map(|run| (run.agent_id, run.conversation_id))
-            .collect();
-        for (agent_id, conversation_id) in threads {
-            let thread = ThreadKey {
+        let threads = self.store().abandoned_threads(silent_since).await?;
+        let threads: Vec<_> = threads
+            .into_iter()
+            .map(|(agent_id, conversation_id)| ThreadKey {
                 agent_id,
                 conversation_id,
-            };
-            match self.put_in_order(thread).await {
-                // It was deleted meanwhile.
-                Ok(()) | Err(AgentError::NoAgent(_) | AgentError::NoConversation(_)) => {}
-                Err(error) => {
-                    tracing::warn!(agent = %agent_id, %error, "a thread was not put in order");
-                }
-            }
+            })
+            .collect();
+        // First: a server that is killed meanwhile too leaves the runs as they are, and the next one
+        // does it again.
+        for thread in &threads {
+            noted(*thread, self.show_memory(*thread).await);
+        }
+        let runs = self.store().fail_abandoned_runs(silent_since, error);
+        let runs = runs.await?;
+        for thread in threads {
+            noted(thread, self.show_request(thread).await);
         }
         Ok(runs)
     }
 
-    /// A thread after a run that was killed: its system message has the memory that the run's tools
-    /// wrote, and an agent that waits for an approval says so.
-    async fn put_in_order(&self, thread: ThreadKey) -> Result<(), AgentError> {
+    /// Puts the memory that tools of a run may have written into the system message.
+    async fn show_memory(&self, thread: ThreadKey) -> Result<(), AgentError> {
         let options = RecompileOptions {
             dry_run: false,
             update_timestamp: true,
         };
-        self.recompile(thread.agent_id, thread.conversation_id, options)
-            .await?;
+        let (agent_id, conversation_id) = (thread.agent_id, thread.conversation_id);
+        self.recompile(agent_id, conversation_id, options)
+            .await
+            .map(drop)
+    }
+
+    /// Has an agent say that it waits for an approval, where it does.
+    async fn show_request(&self, thread: ThreadKey) -> Result<(), AgentError> {
         if Thread::load(self.store(), thread)
             .await?
             .pending()
@@ -66,9 +68,22 @@ impl Engine {
         }
         let mut commit = StepCommit::new(thread.agent_id, thread.conversation_id);
         commit.last_stop_reason = Some(StopReason::RequiresApproval);
-        match self.store().commit_step(&commit).await {
-            Ok(_) | Err(StoreError::NotFound { .. }) => Ok(()),
-            Err(error) => Err(error.into()),
+        self.store().commit_step(&commit).await?;
+        Ok(())
+    }
+}
+
+/// Notes what could not be done; that a thread was deleted meanwhile is nothing.
+fn noted(thread: ThreadKey, done: Result<(), AgentError>) {
+    match done {
+        Ok(())
+        | Err(
+            AgentError::NoAgent(_)
+            | AgentError::NoConversation(_)
+            | AgentError::Store(StoreError::NotFound { .. }),
+        ) => {}
+        Err(error) => {
+            tracing::warn!(agent = %thread.agent_id, %error, "a thread was not put in order");
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::{
     driver::StepServices,
     ports::{Executed, Invocation},
     start,
-    thread::{self, Thread},
+    thread::Thread,
 };
 
 /// How a system message is made anew.

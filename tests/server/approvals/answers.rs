@@ -67,7 +67,8 @@ on_both! {
     async fn one_message_answers_several_calls_each_in_its_own_way(server) {
         let agent = careful(&server).await;
         let input = "think hm\nsay Look:\ncall secret with {\"a\":\"1\"}\ncall dice\n\
-                     call secret with {\"a\":\"2\"}\ncall secret with {\"a\":\"3\"}\nthen\nsay Done.";
+                     call secret with {\"a\":\"2\"}\ncall secret with {\"a\":\"3\"}\n\
+                     then\nsay Done.";
         let asked = ask(&server, &agent, input).await;
         let expected = [
             "reasoning_message",
@@ -137,7 +138,8 @@ on_both! {
 
     async fn an_answer_may_lead_to_another_request(server) {
         let agent = careful(&server).await;
-        let input = "call secret with {\"a\":\"1\"}\nthen\ncall secret with {\"a\":\"2\"}\nthen\nsay Done.";
+        let input = "call secret with {\"a\":\"1\"}\nthen\n\
+                     call secret with {\"a\":\"2\"}\nthen\nsay Done.";
         let first = ask(&server, &agent, input).await;
         let second = answer(&server, &agent, &[approve(waiting(&first)[0])]).await;
         assert_eq!(stop(&second), "requires_approval");

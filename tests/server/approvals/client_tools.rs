@@ -1,4 +1,4 @@
-//! Tools that the client runs: those it brings, and those of the server that it runs in their place.
+//! Tools that the client runs: those it brings, and the server's that it runs itself.
 
 use serde_json::{Value, json};
 
@@ -80,8 +80,8 @@ on_both! {
         let returns = &answer["messages"][0]["tool_returns"];
         let expected = json!(["error", "no such file", ["looking"], ["not found"]]);
         let first = &returns[0];
-        let found = json!([first["status"], first["tool_return"], first["stdout"], first["stderr"]]);
-        assert_eq!(found, expected);
+        let (result, output) = (&first["tool_return"], [&first["stdout"], &first["stderr"]]);
+        assert_eq!(json!([first["status"], result, output[0], output[1]]), expected);
         assert_eq!(returns[1]["status"], "success");
         assert_eq!(crate::clients::each(&returns[1]["tool_return"], "text"), ["a", "b"]);
         // Neither ran here.

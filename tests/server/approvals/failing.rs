@@ -25,7 +25,13 @@ const WAYS: [fn(&str) -> Value; 3] = [
 on_both! {
     async fn a_stream_that_breaks_off_after_an_answer_leaves_a_usable_agent(server) {
         let agent = careful(&server).await;
-        for (tokens, decide) in [(false, WAYS[0]), (true, WAYS[0]), (true, WAYS[1]), (true, WAYS[2])] {
+        let [approved, denied, computed] = WAYS;
+        for (tokens, decide) in [
+            (false, approved),
+            (true, approved),
+            (true, denied),
+            (true, computed),
+        ] {
             let asked = ask(&server, &agent, ASK).await;
             let mut body = answers(&[decide(waiting(&asked)[0])]);
             body["stream_tokens"] = json!(tokens);
@@ -38,7 +44,8 @@ on_both! {
             let detail = text(&events[3].1["detail"]);
             assert!(detail.contains("The server failed, as the script says."), "{detail}");
             let run = ended(&server, text(&events[0].1["run_id"])).await;
-            assert_eq!((&run["status"], &run["stop_reason"]), (&json!("failed"), &json!("llm_api_error")));
+            let (status, reason) = (&run["status"], &run["stop_reason"]);
+            assert_eq!((status, reason), (&json!("failed"), &json!("llm_api_error")));
             // The answer and its result are stored, and nothing waits any more.
             let stored = stored_kinds(&server, &agent).await;
             let expected = ["approval_response_message", "tool_return_message"];

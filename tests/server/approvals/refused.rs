@@ -126,31 +126,18 @@ on_both! {
         let asked = ask(&server, &agent, ASK).await;
         let call = waiting(&asked)[0];
         let before = Snapshot::of(&server, &agent).await;
+        let of = |decision: Value| json!({ "type": "approval", "approvals": [decision] });
+        let mut undecided = approve(call);
+        undecided["approve"] = json!("perhaps");
+        let mut unfinished = computed(call, "x");
+        unfinished["status"] = json!("so so");
         for (message, expected) in [
-            (
-                json!({ "type": "approval", "approvals": [{ "type": "wave", "tool_call_id": call }] }),
-                "'union_tag_invalid'",
-            ),
-            (
-                json!({ "type": "verdict", "approvals": [approve(call)] }),
-                "'union_tag_invalid'",
-            ),
-            (
-                json!({ "type": "approval", "approvals": [{ "type": "approval", "approve": true }] }),
-                "'missing'",
-            ),
-            (
-                json!({ "type": "approval", "approvals": [{ "type": "approval", "tool_call_id": call }] }),
-                "'missing'",
-            ),
-            (
-                json!({ "type": "approval", "approvals": [{ "type": "approval", "tool_call_id": call, "approve": "perhaps" }] }),
-                "'bool_parsing'",
-            ),
-            (
-                json!({ "type": "approval", "approvals": [{ "type": "tool", "tool_call_id": call, "tool_return": "x", "status": "so so" }] }),
-                "'literal_error'",
-            ),
+            (of(json!({ "type": "wave", "tool_call_id": call })), "'union_tag_invalid'"),
+            (json!({ "type": "verdict", "approvals": [approve(call)] }), "'union_tag_invalid'"),
+            (of(json!({ "type": "approval", "approve": true })), "'missing'"),
+            (of(json!({ "type": "approval", "tool_call_id": call })), "'missing'"),
+            (of(undecided), "'bool_parsing'"),
+            (of(unfinished), "'literal_error'"),
             (json!({ "type": "approval", "approvals": "all" }), "'list_type'"),
         ] {
             for rest in ["", "/stream", "/async"] {

@@ -28,7 +28,8 @@ on_both! {
         assert_eq!(first["messages"][0]["content"], "first");
         assert_eq!(ended(&server, &first_run).await["status"], "completed");
         let run = ended(&server, &second_run).await;
-        assert_eq!((&run["status"], &run["stop_reason"]), (&json!("cancelled"), &json!("cancelled")));
+        let (status, reason) = (&run["status"], &run["stop_reason"]);
+        assert_eq!((status, reason), (&json!("cancelled"), &json!("cancelled")));
         let stored = history(&server, &agent).await;
         assert_eq!(kinds(&stored)[1..], ["user_message", "assistant_message"]);
         agrees(&server, &agent).await;

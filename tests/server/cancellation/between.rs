@@ -10,7 +10,7 @@ use crate::{
     clients::read,
     consistency::{agrees, ended},
     live::Live,
-    messages::{kinds, outline, stop},
+    messages::{kinds, outline, path, stop, text},
     support::TestServer,
 };
 
@@ -63,7 +63,7 @@ on_both! {
                 [
                     "ping",
                     "assistant_message \"Look:\"",
-                    "tool_call_message {\"arguments\":\"{\\\"a\\\":\\\"x\\\"}\",\"name\":\"twice\"}",
+                    r#"tool_call_message {"arguments":"{\"a\":\"x\"}","name":"twice"}"#,
                     "tool_return_message \"xx\"",
                     "stop_reason \"cancelled\"",
                 ]
@@ -82,10 +82,10 @@ on_both! {
             let body = json!({ "input": "call twice with {\"a\":\"x\"}\nrepeat", "max_steps": 2 });
             let waiting = sent(&server, &agent, &body);
             tokio::time::sleep(Duration::from_millis(after)).await;
-            let cancelled = server.post(&crate::messages::path(&agent, "/cancel"), &json!({})).await;
+            let cancelled = server.post(&path(&agent, "/cancel"), &json!({})).await;
             let answer = waiting.await.unwrap().body;
             let newest = read(&server, &format!("/v1/runs/?agent_id={agent}&limit=1")).await;
-            let run = ended(&server, crate::messages::text(&newest[0]["id"])).await;
+            let run = ended(&server, text(&newest[0]["id"])).await;
             assert_eq!(run["stop_reason"], answer["stop_reason"]["stop_reason"]);
             match stop(&answer) {
                 "cancelled" => assert_eq!(run["status"], "cancelled"),

@@ -17,7 +17,8 @@ use crate::{
 /// machine.
 const SOON: Duration = Duration::from_secs(3);
 
-/// Fails unless a message of results says that the first call was stopped and the second never began.
+/// Fails unless a message of results says that the first call was stopped and the second never
+/// began.
 async fn tells_of_both_calls(server: &TestServer, returned: &Value) {
     let returns = returned["tool_returns"].as_array().unwrap();
     assert_eq!(returns.len(), 2, "{returned}");

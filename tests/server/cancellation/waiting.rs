@@ -81,13 +81,11 @@ on_both! {
         }
     }
 
-    async fn a_run_in_the_background_that_is_about_to_ask_stores_all_of_its_request_or_nothing(server) {
+    async fn a_run_that_is_about_to_ask_stores_all_of_its_request_or_nothing(server) {
         let agent = busy_agent(&server).await;
         for after in [0, 10, 20, 30, 40, 50, 60, 80, 100, 150, 200, 300] {
-            let body = json!({
-                "input": "pause 10ms\nsay I shall ask now.\ncall secret with {\"a\":\"a long text\"}",
-                "stream_tokens": true, "background": true,
-            });
+            let input = "pause 10ms\nsay I shall ask now.\ncall secret with {\"a\":\"a long text\"}";
+            let body = json!({ "input": input, "stream_tokens": true, "background": true });
             let mut stream = Live::open(&server, &agent, &body).await;
             let run = stream.run().await;
             tokio::time::sleep(std::time::Duration::from_millis(after)).await;

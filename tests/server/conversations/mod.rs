@@ -2,7 +2,7 @@
 //!
 //! - [`save`]: they are made, changed, listed, copied and deleted. [`thread`]: what is sent to one is
 //!   its own. [`control`]: one request at a time; runs are cancelled, contexts made shorter.
-//! - [`bad_input`]: what is refused, in which words.
+//! - [`again`]: requests that come a second time. [`bad_input`]: what is refused, in which words.
 
 mod again;
 mod bad_input;

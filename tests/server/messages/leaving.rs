@@ -164,6 +164,8 @@ async fn a_run_in_the_background_waits_for_no_reader_and_what_one_missed_is_kept
     let body = json!({ "input": long(), "stream_tokens": true, "background": true });
     let (mut stream, run) = stalled(&server, &agent, &body).await;
     assert_eq!(ended(&server, &run).await["status"], "completed");
+    // It reads again when it is too late.
+    tokio::time::sleep(Duration::from_secs(3)).await;
     assert!(was_cut_off(&mut stream).await);
     let again = format!("/v1/runs/{run}/stream");
     let again = server.post(&again, &json!({ "starting_after": 1 })).await;

@@ -3,7 +3,9 @@
 //! - [`blocking`], [`step_stream`], [`token_stream`], [`later`]: the forms of an answer.
 //! - [`tools`], [`rules`], [`memory`]: what tools do and may do; what they wait for stands in
 //!   [`crate::approvals`], and what stops them in [`crate::cancellation`].
-//! - [`list`], [`runs`]: what is stored. [`rejoin`]: streams that are left and rejoined. [`bad_input`]: what is refused, in which words.
+//! - [`list`], [`runs`]: what is stored. [`rejoin`]: streams that are left and rejoined. [`leaving`]:
+//!   clients that go away, and slow ones.
+//!   [`preview`]: what a provider would get. [`bad_input`]: what is refused, in which words.
 
 mod bad_input;
 mod blocking;

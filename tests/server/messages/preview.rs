@@ -137,7 +137,6 @@ async fn a_model_of_anthropic_must_call_a_tool_only_where_rules_or_an_older_type
             2,
         ),
         (false, "memgpt_agent", json!([]), "any", 2),
-        (true, "memgpt_agent", json!([]), "auto", 2),
     ] {
         let config = json!({
             "model": "claude-sonnet-4-5", "model_endpoint_type": "anthropic",

@@ -23,10 +23,7 @@ impl Driver {
         open: Open,
         approvals: Vec<Approval>,
     ) -> Result<Flow, AgentError> {
-        let step_id = open
-            .request
-            .step_id
-            .unwrap_or_else(StepId::random);
+        let step_id = open.request.step_id.unwrap_or_else(StepId::random);
         let now = Timestamp::now();
         let timezone = self.agent().timezone.clone();
         let calls: BTreeMap<&str, &ToolCall> = open
@@ -37,7 +34,7 @@ impl Driver {
             .collect();
         let mut computed = Vec::new();
         let mut denied = Vec::new();
-        let mut approved = Vec::new();
+        let mut to_run = Vec::new();
         for approval in &approvals {
             let Some(&call) = calls.get(approval.tool_call_id()) else {
                 continue;
@@ -46,25 +43,26 @@ impl Driver {
                 Approval::Tool { .. } => {
                     computed.push(client_result(call, approval, now, &timezone))
                 }
-                Approval::Approval { approve: true, .. } => approved.push(call.clone()),
-                Approval::Approval { reason, .. } => {
-                    denied.push(denial(call, reason.as_deref(), now, &timezone));
-                }
+                Approval::Approval { approve: true, .. } => to_run.push(call.clone()),
+                Approval::Approval { reason, .. } => denied.push((call, reason.as_deref())),
             }
         }
+        to_run.extend(open.running.iter().cloned());
+        let begun = self.note_begun(step_id, &to_run).await?;
+        let has_begun = |call: &ToolCall| begun.contains(&call.id);
+        let denied = denied
+            .into_iter()
+            .map(|(call, reason)| match has_begun(call) {
+                true => unknown(call, now, &timezone),
+                false => denial(call, reason, now, &timezone),
+            });
+        let denied: Vec<ToolReturn> = denied.collect();
         for returned in computed.iter().chain(&denied) {
             self.history.record(&returned.name, &returned.text);
         }
         let mut gathered = Gathered::default();
-        let mut to_run = approved.clone();
-        to_run.extend(open.running.iter().cloned());
-        let interrupted = self.note_begun(step_id, &to_run).await?;
-        let (interrupted, to_run): (Vec<_>, Vec<_>) = to_run
-            .into_iter()
-            .partition(|call| interrupted.contains(&call.id));
-        let interrupted = interrupted
-            .iter()
-            .map(|call| unknown(call, now, &timezone));
+        let (interrupted, to_run): (Vec<_>, Vec<_>) = to_run.into_iter().partition(has_begun);
+        let interrupted = interrupted.iter().map(|call| unknown(call, now, &timezone));
         let ran = self.run_calls(&to_run, None, step_id, &mut gathered).await;
         let mut returns = computed;
         returns.extend(denied);
@@ -90,7 +88,8 @@ impl Driver {
         calls: &[ToolCall],
     ) -> Result<Vec<String>, AgentError> {
         if calls.is_empty() {
-            return Ok(Vec::new());
+            let step = self.store.step(&step_id).await?;
+            return Ok(step.map(|step| step.begun_calls).unwrap_or_default());
         }
         let ids: Vec<String> = calls.iter().map(|call| call.id.clone()).collect();
         Ok(self.store.begin_calls(&step_id, &ids).await?)

@@ -143,10 +143,7 @@ async fn a_system_prompt_that_does_not_fit_is_said_to_be_the_cause() {
     };
     let agent = world.agent(setup).await;
     let failed = world
-        .send(crate::world::said(
-            agent,
-            "fail context_window over 100 tokens\nsay x",
-        ))
+        .send(said(agent, "fail context_window over 100 tokens\nsay x"))
         .await
         .unwrap_err();
     assert!(matches!(

@@ -184,6 +184,25 @@ async fn an_approved_call_that_began_on_a_killed_server_is_not_run_again() {
 }
 
 #[tokio::test]
+async fn denying_a_call_that_had_begun_does_not_say_that_it_never_ran() {
+    let world = World::new().await;
+    let setup = Setup {
+        rules: json!([{"type": "requires_approval", "tool_name": "echo"}]),
+        ..Setup::default()
+    };
+    let agent = world.agent(setup).await;
+    world.say(agent, "call echo").await;
+    let request = world.history(agent).await.pop().unwrap();
+    let call = request.tool_calls[0].id.clone();
+    let step = request.step_id.unwrap();
+    let begun = [call.clone()];
+    world.store.begin_calls(&step, &begun).await.unwrap();
+    world.decide(agent, &[(&call, false)]).await.unwrap();
+    let returned = world.history(agent).await[4].tool_returns[0].text.clone();
+    assert!(returned.contains("may have had an effect"), "{returned}");
+}
+
+#[tokio::test]
 async fn cancelling_says_of_a_call_that_had_begun_that_its_effect_is_not_known() {
     let world = World::new().await;
     let setup = Setup {

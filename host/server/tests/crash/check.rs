@@ -77,7 +77,7 @@ impl Checks {
         let (runs, answered) = (self.runs.len(), self.answered.len());
         eprintln!("{lives} lives, {runs} runs in the background, {answered} whole answers");
         // With less nothing would be shown.
-        assert!(runs > lives && answered > lives);
+        assert!(runs > 0 && answered > 0);
         for run in &self.runs {
             streams::check(&client, run).await;
         }

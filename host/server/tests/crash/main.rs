@@ -62,7 +62,7 @@ async fn killed(kills: usize, database: Option<TestDatabase>, mut random: Random
     let journal = Journal::default();
     for life in 1..=kills {
         let clients = load::begin(&program, &world, &journal, &mut random);
-        tokio::time::sleep(random.millis(5, 160)).await;
+        tokio::time::sleep(random.millis(5, 220)).await;
         program.kill();
         clients.end().await;
         if random.below(CUT_SHORT) == 0 {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bulkhead_domain::{
     Run, StopReason, Timestamp,
-    id::{AgentId, RunId},
+    id::{AgentId, ConversationId, RunId},
 };
 use serde_json::Value;
 
@@ -45,6 +45,25 @@ impl Store {
             transaction.defer(update).await?;
         }
         transaction.commit().await
+    }
+
+    /// The threads of the runs that nobody has worked on since, each once; a default thread has no
+    /// conversation.
+    pub async fn abandoned_threads(
+        &self,
+        silent_since: Timestamp,
+    ) -> Result<Vec<(AgentId, Option<ConversationId>)>> {
+        let mut query =
+            Statement::new("SELECT DISTINCT agent_id, conversation_id FROM runs WHERE TRUE");
+        query.push(ACTIVE).push(" AND alive_at < ");
+        query.push_value(silent_since);
+        let rows = self.database().all(query).await?;
+        rows.iter()
+            .map(|row| {
+                let agent_id = row.parsed(0, "agent of a run")?;
+                Ok((agent_id, row.optional_parsed(1, "conversation of a run")?))
+            })
+            .collect()
     }
 
     /// Those of these runs that have ended, whoever ended them.

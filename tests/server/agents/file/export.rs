@@ -171,7 +171,7 @@ async fn results_that_a_client_computed_go_along() {
     let asked = json!({
         "input": "call mine", "client_tools": [{ "name": "mine", "description": "Mine." }],
     });
-    let asked = self::made(&server, &messages, &asked).await;
+    let asked = made(&server, &messages, &asked).await;
     let call = &asked["messages"][0]["tool_call"]["tool_call_id"];
     let parts = json!([
         { "type": "text", "text": "Here:" },
@@ -181,7 +181,7 @@ async fn results_that_a_client_computed_go_along() {
     ]);
     let returned = json!({ "tool_call_id": call, "tool_return": parts, "status": "success" });
     let returned = json!({ "messages": [{ "type": "tool_return", "tool_returns": [returned] }] });
-    self::made(&server, &messages, &returned).await;
+    made(&server, &messages, &returned).await;
     let first = exported(&server, &original, "").await;
     let written = &first["agents"][0]["messages"];
     assert_eq!(

@@ -93,7 +93,7 @@ pub(crate) async fn export(
     written(&app, &agent_id, wanted).await
 }
 
-/// As [`export`], with what the client adds.
+/// As [`export()`], with what the client adds.
 #[utoipa::path(
     post,
     path = "/v1/agents/{agent_id}/export",

@@ -149,7 +149,7 @@ on_both! {
         let told = ending("the server ended");
         let all_failed = store.fail_abandoned_runs(silent_since, told).await.unwrap();
         let failed = store.run(&runs[0].id).await.unwrap().unwrap();
-        assert_eq!(all_failed, [failed.clone()]);
+        assert_eq!(all_failed, std::slice::from_ref(&failed));
         assert_eq!((failed.status, failed.stop_reason),
             (RunStatus::Failed, Some(StopReason::Error)));
         assert!(failed.completed_at.is_some() && failed.total_duration_ns.is_some());

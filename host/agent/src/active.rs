@@ -93,7 +93,7 @@ impl Undriven {
     }
 
     /// The run is driven from now on, to an end that is stored.
-    pub(crate) fn is_driven(mut self) {
+    pub(crate) fn driven(mut self) {
         self.0 = None;
     }
 }

@@ -185,7 +185,7 @@ fn sent(
         _ => "/stream",
     };
     if way > 1 {
-        body["stream_tokens"] = json!(way % 2 == 0);
+        body["stream_tokens"] = json!(way.is_multiple_of(2));
         body["background"] = json!(way > 3);
     }
     let request = server.request(Method::POST, &path(agent, rest)).json(&body);

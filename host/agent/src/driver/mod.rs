@@ -114,7 +114,7 @@ impl Driver {
             began,
             undriven,
         } = begun;
-        undriven.is_driven();
+        undriven.driven();
         let store = engine.store().clone();
         let (run_id, run_type, thread) = (run.id, request.run_type, request.thread());
         let cancel = active.cancel.clone();

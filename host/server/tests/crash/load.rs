@@ -89,10 +89,9 @@ impl Person {
         let heard = talk::post(&self.client, &path, &body).await;
         // Another request of the same conversation, or an approval that is open by now.
         let is_there = heard.expect(&[200, 409]);
-        if body["background"] == true || path.ends_with("/async") {
-            if let Some(run) = heard.run() {
-                self.journal.began(number, run);
-            }
+        let has_run = body["background"] == true || path.ends_with("/async");
+        if let Some(run) = heard.run().filter(|_| has_run) {
+            self.journal.began(number, run);
         }
         self.is_told(number, &heard);
         is_there

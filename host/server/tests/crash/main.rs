@@ -60,9 +60,11 @@ async fn killed(kills: usize, database: Option<TestDatabase>, mut random: Random
     World::prepare(&program).await;
     let mut world = World::new(&program, 0).await;
     let journal = Journal::default();
+    // Each step takes longer where the database is another process.
+    let longest = if program.is_shared() { 500 } else { 220 };
     for life in 1..=kills {
         let clients = load::begin(&program, &world, &journal, &mut random);
-        tokio::time::sleep(random.millis(5, 220)).await;
+        tokio::time::sleep(random.millis(5, longest)).await;
         program.kill();
         clients.end().await;
         if random.below(CUT_SHORT) == 0 {

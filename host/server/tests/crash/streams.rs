@@ -35,5 +35,5 @@ pub(crate) async fn check(client: &Client, run_id: &str) {
         [asked] if asked == "requires_approval" && run["stop_reason"] == "cancelled" => asked,
         _ => &run["stop_reason"],
     };
-    assert_eq!(reasons, [reason.clone()], "{run}: {text}");
+    assert_eq!(reasons, std::slice::from_ref(reason), "{run}: {text}");
 }

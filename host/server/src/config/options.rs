@@ -181,7 +181,11 @@ impl Options {
         config.grace = self.grace.map_or(config.grace, Duration::from_secs);
         config.receipts_days = positive("receipts_days", self.receipts_days, config.receipts_days)?;
         config.receipts_max = positive("receipts_max", self.receipts_max, config.receipts_max)?;
-        let silence = positive("run_silence", self.run_silence, config.run_silence.as_secs())?;
+        let silence = positive(
+            "run_silence",
+            self.run_silence,
+            config.run_silence.as_secs(),
+        )?;
         config.run_silence = Duration::from_secs(silence);
         config.builtin_tools = self.builtin_tools.unwrap_or(config.builtin_tools);
         config.log = self.log.unwrap_or(config.log);

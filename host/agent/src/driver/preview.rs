@@ -31,7 +31,6 @@ impl Engine {
             request,
             cancel: CancellationToken::new(),
             began: Instant::now(),
-            known: Vec::new(),
         };
         let (driver, start) = Driver::prepare(self.clone(), job, Listener::none()).await?;
         match start {

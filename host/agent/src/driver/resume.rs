@@ -7,11 +7,7 @@ use bulkhead_domain::{
 };
 use bulkhead_store::StepCommit;
 
-use super::{
-    Driver, Flow,
-    ask::nanos,
-    step::{Gathered, settled},
-};
+use super::{Driver, Flow, ask::nanos, step::Gathered};
 use crate::{
     AgentError,
     approval::{Open, denial, plain, unknown},
@@ -80,7 +76,8 @@ impl Driver {
         let returned = self.returned(returns, step_id);
         let flow = self.after_decision(&to_run);
         self.store_decision(step_id, response, returned, gathered, flow)
-            .await
+            .await?;
+        Ok(flow)
     }
 
     /// Notes that calls begin to run, before they do. Gives those that had begun before: on a server
@@ -118,7 +115,7 @@ impl Driver {
         returned: Message,
         gathered: Gathered,
         flow: Flow,
-    ) -> Result<Flow, AgentError> {
+    ) -> Result<(), AgentError> {
         let mut commit = StepCommit::new(self.request.agent_id, self.thread.conversation_id());
         commit.messages = vec![response, returned.clone()];
         if flow != Flow::On {
@@ -141,10 +138,10 @@ impl Driver {
             commit.last_stop_reason = Some(reason);
         }
         commit.at = Timestamp::now();
-        let committed = self.store.commit_step(&commit).await?;
+        self.store.commit_step(&commit).await?;
         self.thread.stored();
         self.show(&returned, Shown::Not).await;
-        Ok(settled(flow, &committed))
+        Ok(())
     }
 }
 

@@ -84,8 +84,7 @@ impl Sections {
             rest.push_str(part);
         }
         if self.instructions.contains(PLACE) {
-            // Once: each time more would multiply the prompt by its own length.
-            return self.instructions.replacen(PLACE, &rest, 1);
+            return self.instructions.replace(PLACE, &rest);
         }
         match (self.instructions.is_empty(), rest.is_empty()) {
             (true, _) => rest,

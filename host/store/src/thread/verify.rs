@@ -1,6 +1,6 @@
 //! Whether a thread is whole: what its model sees against what is stored.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, HashSet};
 
 use bulkhead_domain::{
     Message,
@@ -70,7 +70,7 @@ impl Store {
                 Some(message) => messages.push(message),
             }
         }
-        disagreements.extend(check_calls(&messages));
+        check_calls(&messages, &mut disagreements);
         Ok(disagreements)
     }
 
@@ -93,10 +93,9 @@ impl Store {
     }
 }
 
-/// What disagrees among the calls and results of a context, whose messages stand in their order. Every
-/// call has its result after it; those of a request for approval that nobody has answered yet have
-/// none, and neither have the calls of the same step that wait with them.
-pub fn check_calls(messages: &[&Message]) -> Vec<Disagreement> {
+/// Every call has its result after it; those of a request for approval that nobody has answered
+/// yet have none, and neither have the calls of the same step that wait with them.
+fn check_calls(messages: &[&Message], disagreements: &mut Vec<Disagreement>) {
     let pending = messages.last().filter(|last| last.is_approval_request());
     let waits = |message: &Message| {
         pending.is_some_and(|pending| {
@@ -104,35 +103,30 @@ pub fn check_calls(messages: &[&Message]) -> Vec<Disagreement> {
                 || (message.step_id.is_some() && message.step_id == pending.step_id)
         })
     };
-    let mut disagreements = Vec::new();
-    // Calls in their order; none where the result was found.
-    let mut open: Vec<Option<(MessageId, &str)>> = Vec::new();
-    // Where those of an id stand: of two with the same one the first is answered first.
-    let mut places: HashMap<&str, VecDeque<usize>> = HashMap::new();
+    let mut open: Vec<(MessageId, &str)> = Vec::new();
     for message in messages {
         for result in &message.tool_returns {
-            let id = result.tool_call_id.as_str();
-            let asked = places.get_mut(id).and_then(VecDeque::pop_front);
-            match asked.and_then(|asked| open.get_mut(asked)) {
-                Some(asked) => *asked = None,
+            let asked = open.iter().position(|(_, id)| *id == result.tool_call_id);
+            match asked {
+                Some(asked) => {
+                    open.remove(asked);
+                }
                 None => disagreements.push(Disagreement::Unasked {
                     message_id: message.id,
-                    tool_call_id: id.to_owned(),
+                    tool_call_id: result.tool_call_id.clone(),
                 }),
             }
         }
         if !waits(message) {
-            for call in &message.tool_calls {
-                let id = call.id.as_str();
-                places.entry(id).or_default().push_back(open.len());
-                open.push(Some((message.id, id)));
-            }
+            let calls = message.tool_calls.iter();
+            open.extend(calls.map(|call| (message.id, call.id.as_str())));
         }
     }
-    let unanswered = open.into_iter().flatten();
-    disagreements.extend(unanswered.map(|(message_id, id)| Disagreement::Unanswered {
-        message_id,
-        tool_call_id: id.to_owned(),
-    }));
-    disagreements
+    disagreements.extend(
+        open.into_iter()
+            .map(|(message_id, id)| Disagreement::Unanswered {
+                message_id,
+                tool_call_id: id.to_owned(),
+            }),
+    );
 }

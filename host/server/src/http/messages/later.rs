@@ -13,7 +13,7 @@ use bulkhead_policy::{Cidr, HostPattern, HttpRule};
 use serde_json::{Value, json};
 
 use super::{
-    background::{self, Recording},
+    background,
     body::{Route, SendBody},
     input,
     stream::Streaming,
@@ -72,17 +72,15 @@ pub(crate) async fn send(
             status: RunStatus::Created,
             ..begun.run().clone()
         };
-        // Noted before anybody can look for it.
-        let recording = app.recordings.begin(begun.id());
-        app.tasks.clone().spawn(run(app, begun, how, recording));
+        app.tasks.clone().spawn(run(app, begun, how));
         Ok(created)
     });
     Ok(Json(created.await?.into()))
 }
 
-async fn run(app: Arc<App>, begun: Begun, how: Streaming, recording: Recording) {
+async fn run(app: Arc<App>, begun: Begun, how: Streaming) {
     let (id, url) = (begun.id(), begun.run().callback_url.clone());
-    background::record(&app, begun, how, recording).await;
+    background::record(&app, begun, how).await;
     if let Some(url) = url {
         report(&app, id, &url).await;
     }

@@ -21,7 +21,6 @@ use tokio_tungstenite::{
 };
 use tracing::Instrument as _;
 
-use super::pieces::Counted;
 use crate::{
     contract::Refusal,
     http::{auth, json::BODY_MAX},
@@ -40,7 +39,7 @@ const READ_BUFFER: usize = 8 << 10;
 const WRITE_BUFFER: usize = 16 << 10;
 
 /// A socket that is open.
-pub(super) type Socket = WebSocketStream<Counted<TokioIo<Upgraded>>>;
+pub(super) type Socket = WebSocketStream<TokioIo<Upgraded>>;
 
 /// Answers with a WebSocket, on which `serve` goes on.
 pub(super) fn accept<F>(
@@ -94,8 +93,7 @@ async fn socket(stream: Upgraded) -> Socket {
         .write_buffer_size(WRITE_BUFFER)
         .max_message_size(Some(BODY_MAX))
         .max_frame_size(Some(BODY_MAX));
-    let stream = Counted::new(TokioIo::new(stream));
-    WebSocketStream::from_raw_socket(stream, Role::Server, Some(config)).await
+    WebSocketStream::from_raw_socket(TokioIo::new(stream), Role::Server, Some(config)).await
 }
 
 /// What becomes the socket, where the request asks for one.

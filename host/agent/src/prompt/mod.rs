@@ -84,7 +84,8 @@ impl Sections {
             rest.push_str(part);
         }
         if self.instructions.contains(PLACE) {
-            return self.instructions.replace(PLACE, &rest);
+            // Once: each time more would multiply the prompt by its own length.
+            return self.instructions.replacen(PLACE, &rest, 1);
         }
         match (self.instructions.is_empty(), rest.is_empty()) {
             (true, _) => rest,

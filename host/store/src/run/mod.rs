@@ -25,7 +25,7 @@ pub use update::RunUpdate;
 pub(crate) use update::apply_update;
 
 impl Store {
-    /// Stores a new run. [`StoreError::NotFound`] where its agent is not there.
+    /// Stores a new run. [`crate::StoreError::NotFound`] where its agent is not there.
     pub async fn create_run(&self, run: &Run) -> Result<()> {
         let mut transaction = self.database().begin(Durability::Process).await?;
         row::put(&mut transaction, run, Timestamp::now())

@@ -8,7 +8,6 @@ use crate::{
     consistency::{agrees, ended, state},
     live::Live,
     messages::{Event, agent, events, outline, path, say, send, stop, text},
-    raw,
     support::TestServer,
 };
 
@@ -117,13 +116,19 @@ async fn refuse_messages(server: &TestServer) {
         BEGIN RAISE EXCEPTION 'the disk is full'; END $$ LANGUAGE plpgsql;
         CREATE TRIGGER refuse BEFORE INSERT ON messages FOR EACH ROW EXECUTE FUNCTION refuse()";
     let is_sqlite = server.database().url().starts_with("sqlite");
-    raw::script(server, if is_sqlite { sqlite } else { postgres }).await;
+    server
+        .database()
+        .script(if is_sqlite { sqlite } else { postgres })
+        .await;
 }
 
 async fn take_messages(server: &TestServer) {
     let is_sqlite = server.database().url().starts_with("sqlite");
     let table = if is_sqlite { "" } else { " ON messages" };
-    raw::script(server, &format!("DROP TRIGGER refuse{table}")).await;
+    server
+        .database()
+        .script(&format!("DROP TRIGGER refuse{table}"))
+        .await;
 }
 
 on_both! {

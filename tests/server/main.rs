@@ -30,7 +30,6 @@ mod live;
 mod messages;
 mod models;
 mod providers;
-mod raw;
 mod reaching_out;
 mod receipts;
 mod sandbox_configs;

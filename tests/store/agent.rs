@@ -410,12 +410,12 @@ on_both! {
             (format!("agent_id = '{}'", other.id), other.id),
             ("id = 'agent-env-00000000-0000-4000-8000-000000000000'".to_owned(), id),
         ] {
-            raw::script(&database, &format!("UPDATE agent_secrets SET {change}")).await;
+            database.script(&format!("UPDATE agent_secrets SET {change}")).await;
             let error = store.secrets_of(&[reader]).await.unwrap_err();
             assert!(matches!(error, StoreError::Corrupt { .. }), "{error:?}");
             let back = format!("UPDATE agent_secrets SET key = 'K', agent_id = '{id}', id = '{}'",
                 secret.id);
-            raw::script(&database, &back).await;
+            database.script(&back).await;
             assert_eq!(secrets(&store, &new.agent).await, pairs([("K", "staple")]));
         }
         store.close().await;

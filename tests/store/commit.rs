@@ -312,7 +312,7 @@ on_both! {
         ] {
             let ids = serde_json::to_string(&ids).unwrap();
             let plant = format!("UPDATE agents SET message_ids = '{ids}' WHERE id = '{agent}'");
-            raw::script(&database, &plant).await;
+            database.script(&plant).await;
             assert_eq!(store.verify_thread(&agent, None).await.unwrap(), expected, "{ids}");
         }
         assert!(store.verify_thread(&other, None).await.unwrap().is_empty());

@@ -151,7 +151,7 @@ on_both! {
     async fn bytes_that_changed_in_the_database_are_not_given_out(database) {
         let store = database.open().await;
         let put = store.put_component(component("a", b"1"), always(ComponentStatus::Active)).await.unwrap();
-        raw::script(&database, "UPDATE components SET bytes = (SELECT key_check FROM installation)")
+        database.script("UPDATE components SET bytes = (SELECT key_check FROM installation)")
             .await;
         let error = store.component_bytes(&put.digest).await.unwrap_err();
         assert!(matches!(error, StoreError::Corrupt { .. }), "{error:?}");
@@ -224,7 +224,7 @@ on_both! {
             let new = component(&format!("name {number}"), &[number]);
             store.put_component(new, always(ComponentStatus::Active)).await.unwrap();
         }
-        raw::script(&database, "UPDATE components SET created_at = 5").await;
+        database.script("UPDATE components SET created_at = 5").await;
         let mut seen = Vec::new();
         let mut filter = ComponentFilter { limit: Some(4), ..Default::default() };
         loop {

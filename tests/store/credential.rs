@@ -79,7 +79,7 @@ on_both! {
         let swap = "CREATE TABLE copies AS SELECT name, sealed FROM credentials;
             UPDATE credentials SET sealed =
             (SELECT copies.sealed FROM copies WHERE copies.name <> credentials.name)";
-        raw::script(&database, swap).await;
+        database.script(swap).await;
         assert_corrupt(&store, "a").await;
         assert_corrupt(&store, "b").await;
     }
@@ -92,11 +92,11 @@ on_both! {
             "id = 'credential-6f0f2f4c-5f43-4f6b-9d5c-0d1d8f3a9a11'",
         ] {
             store.put_credential(credential("a", SECRET)).await.unwrap();
-            raw::script(&database, &format!("UPDATE credentials SET {change}")).await;
+            database.script(&format!("UPDATE credentials SET {change}")).await;
             assert_corrupt(&store, "a").await;
         }
         store.put_credential(credential("a", SECRET)).await.unwrap();
-        raw::script(&database, "UPDATE credentials SET name = 'b'").await;
+        database.script("UPDATE credentials SET name = 'b'").await;
         assert_corrupt(&store, "b").await;
     }
 

@@ -42,7 +42,7 @@ on_both! {
             Kind::Sqlite => include_str!("../../migrations/sqlite/0001_initial.sql"),
             Kind::Postgres => include_str!("../../migrations/postgres/0001_initial.sql"),
         };
-        raw::script(&database, first).await;
+        database.script(first).await;
         let grant = Grant::new("web", json!({}));
         let (id, at) = (grant.id, grant.created_at.micros());
         let held = format!(
@@ -52,7 +52,7 @@ on_both! {
                 version BIGINT NOT NULL PRIMARY KEY, applied_at BIGINT NOT NULL);
             INSERT INTO schema_versions VALUES (1, 0);"
         );
-        raw::script(&database, &held).await;
+        database.script(&held).await;
         let store = database.open().await;
         assert_eq!(store.grant(&id).await.unwrap(), Some(grant));
         let versions = "SELECT COUNT(*) FROM schema_versions";
@@ -75,13 +75,13 @@ on_both! {
 
     async fn a_database_of_a_newer_release_is_refused_and_not_changed(database) {
         database.open().await.close().await;
-        raw::script(&database, "INSERT INTO schema_versions VALUES (9000, 0)").await;
+        database.script("INSERT INTO schema_versions VALUES (9000, 0)").await;
         let error = Store::open(database.url(), database.key()).await.unwrap_err();
         let StoreError::NewerDatabase { found, known } = error else { panic!("{error:?}") };
         assert_eq!((found, known), (9000, migrations()));
         let error = StoreError::NewerDatabase { found, known };
         assert!(error.to_string().contains("9000"));
-        raw::script(&database, "DELETE FROM schema_versions WHERE version = 9000").await;
+        database.script("DELETE FROM schema_versions WHERE version = 9000").await;
         database.open().await.ping().await.unwrap();
     }
 

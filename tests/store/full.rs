@@ -11,7 +11,7 @@ use bulkhead_store::{
 };
 use serde_json::json;
 
-use super::{always, raw, receipt::receipt};
+use super::{always, receipt::receipt};
 
 const FILL: &str = "CREATE FUNCTION full_disk() RETURNS trigger AS $$
     BEGIN RAISE EXCEPTION 'no space' USING ERRCODE = '53100'; END $$ LANGUAGE plpgsql;
@@ -24,14 +24,14 @@ async fn without_space(database: &TestDatabase) -> Store {
     let mut options = Options::default();
     match database.kind() {
         Kind::Sqlite => options.sqlite_max_bytes = Some(1 << 20),
-        Kind::Postgres => raw::script(database, FILL).await,
+        Kind::Postgres => database.script(FILL).await,
     }
     database.open_with(options).await
 }
 
 async fn with_space(database: &TestDatabase) -> Store {
     if database.kind() == Kind::Postgres {
-        raw::script(database, EMPTY).await;
+        database.script(EMPTY).await;
     }
     database.open().await
 }

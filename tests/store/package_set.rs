@@ -4,7 +4,7 @@ use bulkhead_store::{
 };
 use serde_json::{Value, json};
 
-use super::{raw, tool::custom};
+use super::tool::custom;
 
 fn set(name: &str) -> NewPackageSet {
     NewPackageSet {
@@ -42,7 +42,7 @@ on_both! {
         assert_eq!(again, expected);
         assert!(again.last_used_at >= first.last_used_at);
         // A clock that was set back does not make it look unused.
-        raw::script(&database, "UPDATE package_sets SET last_used_at = 9000000000000000").await;
+        database.script("UPDATE package_sets SET last_used_at = 9000000000000000").await;
         let future = Timestamp::from_micros(9_000_000_000_000_000);
         assert_eq!(store.put_package_set(set("idna")).await.unwrap().last_used_at, future);
         assert!(store.touch_package_set(&first.digest).await.unwrap());
@@ -70,7 +70,7 @@ on_both! {
         assert!(store.touch_package_set(&stored.digest).await.unwrap());
         assert_eq!(store.package_set(&stored.digest).await.unwrap(), Some(stored.clone()));
         let earlier = "UPDATE package_sets SET last_used_at = last_used_at - 60000000";
-        raw::script(&database, earlier).await;
+        database.script(earlier).await;
         assert!(store.touch_package_set(&stored.digest).await.unwrap());
         let touched = store.package_set(&stored.digest).await.unwrap().unwrap();
         assert!(touched.last_used_at > stored.last_used_at);
@@ -83,7 +83,7 @@ on_both! {
         for (name, at) in [("a", 30), ("b", 10), ("c", 20)] {
             let digest = store.put_package_set(set(name)).await.unwrap().digest;
             let used = format!("UPDATE package_sets SET last_used_at = {at}");
-            raw::script(&database, &format!("{used} WHERE digest = '{digest}'")).await;
+            database.script(&format!("{used} WHERE digest = '{digest}'")).await;
             digests.push(digest);
         }
         let [a, b, c] = digests[..] else { panic!("three sets") };

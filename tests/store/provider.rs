@@ -63,7 +63,7 @@ on_both! {
     async fn a_key_is_not_sent_where_another_hand_points_it(database) {
         let store = database.open().await;
         let provider = store.create_provider(new("mine")).await.unwrap();
-        raw::script(&database, "UPDATE providers SET base_url = 'https://evil.example'").await;
+        database.script("UPDATE providers SET base_url = 'https://evil.example'").await;
         let error = store.provider_keys(&provider.id).await.unwrap_err();
         assert!(matches!(error, StoreError::Corrupt { .. }), "{error:?}");
         let change = ProviderChange::default();

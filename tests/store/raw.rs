@@ -3,23 +3,6 @@
 use bulkhead_store::testing::{Kind, TestDatabase};
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection, Row as _, SqliteConnection};
 
-/// Runs a script.
-pub(crate) async fn script(database: &TestDatabase, script: &str) {
-    let script = sqlx::raw_sql(AssertSqlSafe(script.to_owned()));
-    match database.kind() {
-        Kind::Sqlite => {
-            let mut connection = SqliteConnection::connect(database.url()).await.unwrap();
-            script.execute(&mut connection).await.unwrap();
-            connection.close().await.unwrap();
-        }
-        Kind::Postgres => {
-            let mut connection = PgConnection::connect(database.url()).await.unwrap();
-            script.execute(&mut connection).await.unwrap();
-            connection.close().await.unwrap();
-        }
-    }
-}
-
 /// The first column, a number, of the first row.
 pub(crate) async fn number(database: &TestDatabase, query: &str) -> i64 {
     let query = sqlx::raw_sql(AssertSqlSafe(query.to_owned()));

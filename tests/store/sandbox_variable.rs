@@ -253,7 +253,7 @@ on_both! {
             "UPDATE sandbox_variables SET id = 'sandbox-env-other'",
             "UPDATE sandbox_configs SET sandbox_type = 'modal'",
         ] {
-            raw::script(&database, change).await;
+            database.script(change).await;
             let errors = [
                 store.sandbox_variables(&local, None, None).await.map(drop).unwrap_err(),
                 store.sandbox_variables_of(SandboxType::Local).await.map(drop).err()
@@ -264,8 +264,8 @@ on_both! {
                 assert!(matches!(error, StoreError::Corrupt { .. }), "{error:?}");
             }
             let back = format!("UPDATE sandbox_variables SET key = 'A', id = '{}'", first.id);
-            raw::script(&database, &back).await;
-            raw::script(&database, "UPDATE sandbox_configs SET sandbox_type = 'local'").await;
+            database.script(&back).await;
+            database.script("UPDATE sandbox_configs SET sandbox_type = 'local'").await;
             assert_eq!(environment(&store, SandboxType::Local).await.len(), 1);
         }
         store.close().await;

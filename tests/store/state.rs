@@ -143,7 +143,7 @@ on_both! {
     async fn a_namespace_holds_a_thousand_keys_and_no_more(database) {
         let store = database.open().await;
         store.state_put(&space(), "first", vec![], None).await.unwrap();
-        raw::script(&database, "UPDATE state_namespaces SET entries = 999").await;
+        database.script("UPDATE state_namespaces SET entries = 999").await;
         let last = store.state_put(&space(), "last", vec![], None).await.unwrap();
         let error = store.state_put(&space(), "over", vec![], None).await.unwrap_err();
         assert!(matches!(error, StoreError::Quota { limit: 1000, .. }), "{error:?}");

@@ -4,7 +4,7 @@ use bulkhead_store::{
     tool::{FILTER_LIST_MAX, PAGE_BYTES_MAX, limits},
 };
 
-use super::{raw, tool::custom};
+use super::tool::custom;
 
 const ROWS: usize = 120;
 
@@ -24,7 +24,7 @@ async fn many(database: &TestDatabase, store: &Store) -> Vec<ToolRecord> {
             .unwrap();
     }
     let tie = "UPDATE tools SET created_at = CAST(substr(name, 6) AS BIGINT) / 3";
-    raw::script(database, tie).await;
+    database.script(tie).await;
     let all = ToolFilter {
         ascending: true,
         limit: Some(PAGE_MAX),

@@ -166,8 +166,8 @@ async fn messages(
         .into_iter()
         .map(|message| (message.id, message))
         .collect();
-    let unknown: Vec<_> = ids.iter().filter(|id| !known.contains_key(id)).collect();
-    let unknown: Vec<_> = unknown.into_iter().copied().collect();
+    let unknown = ids.iter().copied().filter(|id| !known.contains_key(id));
+    let unknown: Vec<_> = unknown.collect();
     let read = store.messages_by_ids(agent, &unknown).await?;
     known.extend(read.into_iter().map(|message| (message.id, message)));
     Ok(ids.iter().filter_map(|id| known.remove(id)).collect())

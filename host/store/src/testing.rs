@@ -28,7 +28,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sqlx::{ConnectOptions as _, Connection as _, PgConnection, postgres::PgConnectOptions};
+use sqlx::{
+    ConnectOptions as _, Connection as _, PgConnection, SqliteConnection,
+    postgres::PgConnectOptions,
+};
 
 use crate::{InstallationKey, Options, Store};
 
@@ -111,6 +114,27 @@ impl TestDatabase {
     pub async fn open_with(&self, options: Options) -> Store {
         let opened = Store::open_with(&self.url, self.key(), options).await;
         opened.expect("a test's database opens")
+    }
+
+    /// Runs a script past the store, as somebody with access to the database can.
+    pub async fn script(&self, script: &str) {
+        let script = sqlx::raw_sql(sqlx::AssertSqlSafe(script.to_owned()));
+        let (done, closed) = match self.kind {
+            Kind::Sqlite => {
+                let connection = SqliteConnection::connect(&self.url).await;
+                let mut connection = connection.expect("the file can be opened");
+                let done = script.execute(&mut connection).await.map(drop);
+                (done, connection.close().await)
+            }
+            Kind::Postgres => {
+                let connection = PgConnection::connect(&self.url).await;
+                let mut connection = connection.expect("the server takes connections");
+                let done = script.execute(&mut connection).await.map(drop);
+                (done, connection.close().await)
+            }
+        };
+        done.expect("the script runs");
+        closed.expect("the connection closes");
     }
 }
 

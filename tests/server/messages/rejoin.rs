@@ -9,7 +9,6 @@ use crate::{
     clients::{NOBODY, read},
     consistency::{Snapshot, agrees, ended},
     live::Live,
-    raw,
     support::TestServer,
 };
 
@@ -27,7 +26,7 @@ async fn age(server: &TestServer, run: &str, minutes: i64) {
     let micros = created.micros();
     let update =
         format!("UPDATE runs SET document = {document}, created_at = {micros} WHERE id = '{run}'");
-    raw::script(server, &update).await;
+    server.database().script(&update).await;
     let aged = read(server, &format!("/v1/runs/{run}")).await;
     let shown: Timestamp = text(&aged["created_at"]).parse().unwrap();
     assert_eq!(shown.micros(), micros, "{aged}");

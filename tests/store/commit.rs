@@ -193,11 +193,15 @@ on_both! {
         update.ttft_ns = Some(5);
         update.metadata.insert("error".to_owned(), "late".into());
         commit.run = Some(update);
+        commit.last_stop_reason = Some(StopReason::EndTurn);
         let seen = store.commit_step(&commit).await.unwrap().run.unwrap();
         assert_eq!((seen.status, seen.stop_reason, seen.completed_at),
             (RunStatus::Cancelled, Some(StopReason::Cancelled), cancelled.completed_at));
         assert_eq!(seen.ttft_ns, Some(5));
-        assert_eq!(seen.metadata, Some(json!({"run_type": "send_message", "error": "late"})));
+        // What came later is not why it ended.
+        assert_eq!(seen.metadata, cancelled.metadata);
+        let agent = store.agent(&agent).await.unwrap().unwrap();
+        assert_eq!(agent.last_stop_reason, Some(StopReason::Cancelled));
     }
 
     async fn a_reset_forgets_the_thread_but_not_what_others_took_over(database) {

@@ -56,6 +56,7 @@ mod raw;
 mod receipt;
 mod receipt_writer;
 mod run;
+mod run_events;
 mod run_otids;
 mod sandbox_config;
 mod sandbox_variable;

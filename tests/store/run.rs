@@ -143,12 +143,14 @@ on_both! {
         tokio::time::sleep(std::time::Duration::from_millis(2)).await;
         let silent_since = Timestamp::now();
         store.keep_runs_alive(&[runs[1].id, runs[2].id, RunId::random()]).await.unwrap();
-        let ended_runs = store.ended_runs(&runs.clone().map(|run| run.id)).await.unwrap();
-        assert_eq!(ended_runs, [runs[2].id]);
+        let ids = runs.clone().map(|run| run.id);
+        // A run that completed was stopped by nobody.
+        assert_eq!(store.stopped_runs(&ids).await.unwrap(), []);
         let ending = |text: &'static str| move |_: &Run| json!(text);
         let told = ending("the server ended");
         let all_failed = store.fail_abandoned_runs(silent_since, told).await.unwrap();
         let failed = store.run(&runs[0].id).await.unwrap().unwrap();
+        assert_eq!(store.stopped_runs(&ids).await.unwrap(), [failed.id]);
         assert_eq!(all_failed, std::slice::from_ref(&failed));
         assert_eq!((failed.status, failed.stop_reason),
             (RunStatus::Failed, Some(StopReason::Error)));

@@ -14,7 +14,13 @@ use parking_lot::Mutex;
 use tokio::sync::OwnedMutexGuard;
 use tokio_util::sync::CancellationToken;
 
-use crate::Engine;
+use crate::{AgentError, Engine};
+
+/// Runs of one thread at once: one works and the others wait, each with its input in memory.
+/// Whoever sends so many messages to one agent does not wait for its answers.
+const RUNS_OF_THREAD_MAX: usize = 100;
+/// Runs of one server at once, those that wait included. Far more than it can work on.
+const RUNS_MAX: usize = 10_000;
 
 /// A thread of messages: an agent's default one, or one of its conversations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -23,6 +29,16 @@ pub struct ThreadKey {
     pub agent_id: AgentId,
     /// None for the default thread.
     pub conversation_id: Option<ConversationId>,
+}
+
+impl ThreadKey {
+    /// Says that it is not there.
+    pub(crate) fn missing(self) -> AgentError {
+        match self.conversation_id {
+            Some(id) => AgentError::NoConversation(id),
+            None => AgentError::NoAgent(self.agent_id),
+        }
+    }
 }
 
 type Gate = tokio::sync::Mutex<()>;
@@ -84,12 +100,13 @@ impl Drop for ActiveRun {
     }
 }
 
-/// Sees to it that a run which was begun and is not driven does not stay as one that goes on.
-pub(crate) struct Undriven(Option<(Engine, Run)>);
+/// Sees to it that a run which was begun and is not driven does not stay as one that goes on. It
+/// goes on until that is stored.
+pub(crate) struct Undriven(Option<(Engine, Run, Arc<ActiveRun>)>);
 
 impl Undriven {
-    pub(crate) fn new(engine: &Engine, run: &Run) -> Self {
-        Self(Some((engine.clone(), run.clone())))
+    pub(crate) fn new(engine: &Engine, run: &Run, active: &Arc<ActiveRun>) -> Self {
+        Self(Some((engine.clone(), run.clone(), Arc::clone(active))))
     }
 
     /// The run is driven from now on, to an end that is stored.
@@ -100,8 +117,8 @@ impl Undriven {
 
 impl Drop for Undriven {
     fn drop(&mut self) {
-        if let Some((engine, run)) = self.0.take() {
-            engine.give_up(run);
+        if let Some((engine, run, active)) = self.0.take() {
+            engine.give_up(run, active);
         }
     }
 }
@@ -127,20 +144,39 @@ impl Gates {
 }
 
 impl ActiveRuns {
-    /// Notes a run; it can be cancelled from now on. None where its thread is closed.
+    /// Notes a run; it can be cancelled from now on. Refused where its thread is closed, as one that
+    /// is not there, and where too many wait already.
     pub(crate) fn begin(
         &self,
         run_id: RunId,
         thread: ThreadKey,
         parent: &CancellationToken,
-    ) -> Option<ActiveRun> {
+    ) -> Result<ActiveRun, AgentError> {
         // Held until the run is noted: whoever closes its thread after this finds it.
         let closed = self.closed.lock();
         let is_meant = |(agent_id, threads): &Threads| {
             *agent_id == thread.agent_id && threads.has(thread.conversation_id)
         };
         if closed.iter().any(is_meant) {
-            return None;
+            return Err(thread.missing());
+        }
+        let mut runs = self.runs.lock();
+        if runs.len() >= RUNS_MAX {
+            return Err(AgentError::TooManyRuns {
+                what: "this server",
+                limit: RUNS_MAX,
+            });
+        }
+        // A thread can't have more than there are.
+        let of_thread = || runs.values().filter(|active| active.thread == thread);
+        if runs.len() >= RUNS_OF_THREAD_MAX && of_thread().count() >= RUNS_OF_THREAD_MAX {
+            return Err(AgentError::TooManyRuns {
+                what: match thread.conversation_id {
+                    None => "this agent",
+                    Some(_) => "this conversation",
+                },
+                limit: RUNS_OF_THREAD_MAX,
+            });
         }
         let cancel = parent.child_token();
         let active = Active {
@@ -148,8 +184,8 @@ impl ActiveRuns {
             cancel: cancel.clone(),
             done: CancellationToken::new(),
         };
-        self.runs.lock().insert(run_id, active);
-        Some(ActiveRun {
+        runs.insert(run_id, active);
+        Ok(ActiveRun {
             run_id,
             runs: Arc::clone(&self.runs),
             cancel,
@@ -248,7 +284,7 @@ mod tests {
         };
         let begins = |thread| {
             let run = runs.begin(RunId::random(), thread, &CancellationToken::new());
-            run.is_some()
+            run.is_ok()
         };
         let closing = runs.close(own.agent_id, ThreadFilter::Default);
         assert!(!begins(own) && begins(other) && begins(thread()));
@@ -258,6 +294,35 @@ mod tests {
         assert!(!begins(own) && begins(other));
         drop(closing);
         assert!(begins(own));
+    }
+
+    #[test]
+    fn so_many_runs_of_a_thread_and_of_a_server_go_on_or_wait_and_no_more() {
+        let runs = ActiveRuns::default();
+        let root = CancellationToken::new();
+        let begin = |thread| runs.begin(RunId::random(), thread, &root);
+        let of_one = thread();
+        let mut held: Vec<_> = (0..RUNS_OF_THREAD_MAX)
+            .map(|_| begin(of_one).expect("there is room"))
+            .collect();
+        let refused = begin(of_one).err().expect("there is none");
+        assert!(refused.to_string().contains("this agent"), "{refused}");
+        held.pop();
+        held.push(begin(of_one).expect("one has ended"));
+        held.push(begin(thread()).expect("others have room"));
+        let others = (held.len()..RUNS_MAX).map(|_| {
+            let active = Active {
+                thread: thread(),
+                cancel: root.child_token(),
+                done: CancellationToken::new(),
+            };
+            (RunId::random(), active)
+        });
+        runs.runs.lock().extend(others);
+        let refused = begin(thread()).err().expect("there is none");
+        assert!(refused.to_string().contains("this server"), "{refused}");
+        drop(held);
+        assert!(begin(of_one).is_ok());
     }
 
     #[test]

@@ -44,6 +44,7 @@ impl Engine {
         for done in ending {
             done.cancelled().await;
         }
+        self.recent().forget(agent_id);
         for run in self.store().active_runs(&agent_id, threads).await? {
             let update = RunUpdate::ended(run.id, StopReason::Cancelled);
             match self.store().finish_run(&update).await {

@@ -48,7 +48,7 @@ struct Inner {
 pub struct Begun {
     pub(crate) request: RunRequest,
     pub(crate) run: Run,
-    pub(crate) active: ActiveRun,
+    pub(crate) active: Arc<ActiveRun>,
     pub(crate) began: Instant,
     pub(crate) undriven: Undriven,
 }
@@ -174,7 +174,8 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// For an agent or conversation that is not there, and failures of the database.
+    /// For an agent or conversation that is not there, [`AgentError::TooManyRuns`], and failures of
+    /// the database.
     pub async fn begin(&self, request: RunRequest) -> Result<Begun, AgentError> {
         let engine = self.clone();
         self.unbroken(async move { engine.note(request).await })
@@ -250,14 +251,13 @@ impl Engine {
         Ok(self.begun(request, run, active, began))
     }
 
-    /// A run that can be cancelled from now on, unless its thread is about to be deleted.
+    /// A run that can be cancelled from now on, unless its thread is about to be deleted or too many
+    /// wait already.
     fn new_run(&self, request: &RunRequest) -> Result<(Run, ActiveRun), AgentError> {
         let run = Self::unstored(request);
         let thread = request.thread();
-        match self.0.active.begin(run.id, thread, &self.0.root) {
-            Some(active) => Ok((run, active)),
-            None => Err(missing(thread)),
-        }
+        let active = self.0.active.begin(run.id, thread, &self.0.root)?;
+        Ok((run, active))
     }
 
     /// A run as it begins.
@@ -284,8 +284,9 @@ impl Engine {
 
     /// A run that is stored.
     fn begun(&self, request: RunRequest, run: Run, active: ActiveRun, began: Instant) -> Begun {
+        let active = Arc::new(active);
         Begun {
-            undriven: Undriven::new(self, &run),
+            undriven: Undriven::new(self, &run, &active),
             request,
             run,
             active,
@@ -294,9 +295,11 @@ impl Engine {
     }
 
     /// Stores that a run which nobody drives was cancelled.
-    pub(crate) fn give_up(&self, run: Run) {
+    pub(crate) fn give_up(&self, run: Run, active: Arc<ActiveRun>) {
         let store = self.0.store.clone();
         let given_up = async move {
+            // Whoever waits for its end finds it stored.
+            let _active = active;
             if let Err(error) = crate::driver::cancelled_before(&store, &run).await {
                 tracing::warn!(run = %run.id, %error, "a run that was given up was not stored as such");
             }
@@ -428,7 +431,13 @@ impl Engine {
         Ok(runs)
     }
 
-    async fn cancel_one(&self, run_id: RunId, agent_id: AgentId) -> Result<bool, AgentError> {
+    /// Cancels a run of an agent unless it has ended, and waits for its end where it goes on here.
+    /// Whether it is cancelled then.
+    ///
+    /// # Errors
+    ///
+    /// Failures of the database.
+    pub async fn cancel_one(&self, run_id: RunId, agent_id: AgentId) -> Result<bool, AgentError> {
         let of_agent = self.0.active.of(agent_id, ThreadFilter::Any);
         let goes_on = of_agent.contains(&run_id);
         if goes_on && let Some(done) = self.0.active.cancel(run_id) {
@@ -526,14 +535,7 @@ impl Engine {
 /// Why a run could not be stored, in the words of its request.
 fn not_begun(error: StoreError, thread: ThreadKey) -> AgentError {
     match error {
-        StoreError::NotFound { .. } | StoreError::UnknownReferences { .. } => missing(thread),
+        StoreError::NotFound { .. } | StoreError::UnknownReferences { .. } => thread.missing(),
         other => AgentError::Store(other),
-    }
-}
-
-fn missing(thread: ThreadKey) -> AgentError {
-    match thread.conversation_id {
-        Some(id) => AgentError::NoConversation(id),
-        None => AgentError::NoAgent(thread.agent_id),
     }
 }

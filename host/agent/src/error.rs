@@ -82,6 +82,17 @@ pub enum AgentError {
          processed for this conversation. Please wait for it to complete."
     )]
     Busy(RunId),
+    /// Too many requests wait already; they would fill the memory.
+    #[error(
+        "RATE_LIMIT_EXCEEDED: {limit} requests to {what} go on or wait for their turn already. \
+         Please send this one again when some have ended."
+    )]
+    TooManyRuns {
+        /// Whose they are: an agent's, a conversation's, or the server's.
+        what: &'static str,
+        /// How many go on or wait at once at most.
+        limit: usize,
+    },
     /// There is no run to cancel.
     #[error("CONFLICT: No active runs to cancel for {0}")]
     NothingToCancel(String),

@@ -1,21 +1,23 @@
 //! What models saw last, kept for the next message to the same thread: people write several in a
 //! row, and reading a long context anew costs more than all else that a step does.
 //!
-//! A message that is stored never changes but for the system message, which is not kept here. So
+//! What a stored message says never changes but for the system message's, which is not kept here. So
 //! what is kept is used by its id, and only where the database still has that id in the context:
 //! another server may have gone on meanwhile.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-use bulkhead_domain::{Message, Part};
+use bulkhead_domain::{Message, Part, id::AgentId};
 use parking_lot::Mutex;
 
 use crate::active::ThreadKey;
 
 /// Bytes of all that is kept, as [`size`] counts them.
 const BYTES_MAX: usize = 16 << 20;
-/// What a message takes beside its text.
-const MESSAGE_BYTES: usize = 512;
+/// What a message takes beside its text, and a thread beside its messages.
+const ENTRY_BYTES: usize = 512;
+/// What a byte of JSON may take in memory: `[1,1,…]` has a value every other byte.
+const JSON_BYTES: usize = 16;
 
 /// The contexts of the threads that were at work last.
 #[derive(Default)]
@@ -24,8 +26,10 @@ pub(crate) struct Recent(Mutex<Kept>);
 #[derive(Default)]
 struct Kept {
     threads: HashMap<ThreadKey, Context>,
+    /// By the number of their contexts: what was kept longest is first.
+    order: BTreeMap<u64, ThreadKey>,
     bytes: usize,
-    /// Counts what was kept, so that the oldest is known.
+    /// Counts what was kept.
     count: u64,
 }
 
@@ -44,25 +48,23 @@ impl Recent {
 
     /// Keeps the context of a thread, without its system message. What was kept longest makes room.
     pub(crate) fn keep(&self, thread: ThreadKey, messages: Vec<Message>) {
-        let bytes = messages.iter().map(size).sum();
-        if bytes > BYTES_MAX / 4 {
+        let bytes = messages.iter().map(size).sum::<usize>() + ENTRY_BYTES;
+        if messages.is_empty() || bytes > BYTES_MAX / 4 {
             return;
         }
         let mut kept = self.0.lock();
         kept.remove(thread);
         while kept.bytes + bytes > BYTES_MAX {
-            let oldest = kept
-                .threads
-                .iter()
-                .min_by_key(|(_, context)| context.number);
-            let Some(oldest) = oldest.map(|(thread, _)| *thread) else {
+            let Some((_, oldest)) = kept.order.first_key_value() else {
                 break;
             };
+            let oldest = *oldest;
             kept.remove(oldest);
         }
         kept.count += 1;
         kept.bytes += bytes;
         let number = kept.count;
+        kept.order.insert(number, thread);
         let context = Context {
             messages,
             bytes,
@@ -70,36 +72,62 @@ impl Recent {
         };
         kept.threads.insert(thread, context);
     }
+
+    /// Keeps nothing of this agent.
+    pub(crate) fn forget(&self, agent_id: AgentId) {
+        let mut kept = self.0.lock();
+        let threads = kept.threads.keys().copied();
+        let threads: Vec<_> = threads.filter(|key| key.agent_id == agent_id).collect();
+        for thread in threads {
+            kept.remove(thread);
+        }
+    }
 }
 
 impl Kept {
     fn remove(&mut self, thread: ThreadKey) -> Option<Vec<Message>> {
         let context = self.threads.remove(&thread)?;
+        self.order.remove(&context.number);
         self.bytes -= context.bytes;
         Some(context.messages)
     }
 }
 
-/// About the bytes that a message takes.
+/// About the bytes that a message takes, at most.
 fn size(message: &Message) -> usize {
+    let json = |text: serde_json::Result<String>| text.map_or(0, |text| JSON_BYTES * text.len());
     let parts = message.content.iter().map(|part| match part {
-        Part::Text { text, .. } => text.len(),
-        Part::Reasoning { reasoning, .. } => reasoning.len(),
-        other => serde_json::to_string(other).map_or(0, |text| text.len()),
+        Part::Text {
+            text,
+            signature: None,
+        } => text.len(),
+        other => json(serde_json::to_string(other)),
     });
-    let calls = message.tool_calls.iter().map(|call| call.arguments.len());
-    let returns = message
-        .tool_returns
-        .iter()
-        .map(|returned| serde_json::to_string(returned).map_or(0, |text| text.len()));
-    let all = parts.chain(calls).chain(returns);
-    all.map(|bytes| bytes + MESSAGE_BYTES / 2).sum::<usize>() + MESSAGE_BYTES
+    let calls = message.tool_calls.iter().map(|call| {
+        let signature = call.signature.as_ref();
+        call.arguments.len() + json(serde_json::to_string(&signature))
+    });
+    let returns = message.tool_returns.iter().map(|returned| {
+        let printed = [&returned.stdout, &returned.stderr].into_iter().flatten();
+        let printed = printed
+            .flatten()
+            .map(|line| line.len() + size_of::<String>());
+        let parts = returned.parts.as_ref();
+        returned.text.len()
+            + returned.packed.len()
+            + printed.sum::<usize>()
+            + parts.map_or(0, |parts| json(serde_json::to_string(parts)))
+    });
+    let approvals = message.approvals.iter();
+    let approvals = approvals.map(|approval| json(serde_json::to_string(approval)));
+    let all = parts.chain(calls).chain(returns).chain(approvals);
+    all.map(|bytes| bytes + ENTRY_BYTES / 2).sum::<usize>() + ENTRY_BYTES
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bulkhead_domain::{Role, id::AgentId};
+    use bulkhead_domain::Role;
 
     fn thread() -> ThreadKey {
         ThreadKey {

@@ -32,9 +32,10 @@ pub(crate) async fn watch(app: Arc<App>, silence: Duration, shared: bool, stop: 
     let mut spoken: Option<Instant> = None;
     stop.run_until_cancelled(async {
         loop {
-            if spoken.is_none_or(|spoken| spoken.elapsed() >= every) {
-                // First: a server that was stopped for longer than the silence ends none of its own.
-                keep_alive(&app).await;
+            let is_due = spoken.is_none_or(|spoken| spoken.elapsed() >= every);
+            // First: a server that was stopped for longer than the silence ends none of its own, nor
+            // does one that could not say so.
+            if is_due && keep_alive(&app).await {
                 spoken = Some(Instant::now());
                 let silence = i64::try_from(silence.as_micros()).unwrap_or(i64::MAX);
                 let since = Timestamp::now().micros().saturating_sub(silence);
@@ -49,23 +50,26 @@ pub(crate) async fn watch(app: Arc<App>, silence: Duration, shared: bool, stop: 
     .await;
 }
 
-async fn keep_alive(app: &App) {
+/// Says which runs this server works on, and gives whether that could be said.
+async fn keep_alive(app: &App) -> bool {
     let running = app.engine.running();
     if running.is_empty() {
-        return;
+        return true;
     }
-    if let Err(error) = app.store.keep_runs_alive(&running).await {
+    let said = app.store.keep_runs_alive(&running).await;
+    if let Err(error) = &said {
         tracing::warn!(%error, "running runs could not be noted as such");
     }
+    said.is_ok()
 }
 
-/// Cancels the runs that go on here and have ended in the database.
+/// Cancels the runs that go on here and were stopped in the database.
 async fn heed_others(app: &App) {
     let running = app.engine.running();
     if running.is_empty() {
         return;
     }
-    match app.store.ended_runs(&running).await {
+    match app.store.stopped_runs(&running).await {
         Ok(ended) => {
             for run_id in ended {
                 app.engine.cancel_run(run_id);

@@ -63,7 +63,8 @@ pub struct Config {
     /// Connections at once.
     pub max_connections: usize,
     /// How long a client may take nothing of what it is sent, or on a WebSocket leave a ping without
-    /// an answer, before its connection is closed; that ends what goes on for this client alone.
+    /// an answer or a message half sent, before its connection is closed; that ends what goes on for
+    /// this client alone.
     pub client_timeout: Duration,
     /// How long running calls may go on at shutdown.
     pub grace: Duration,

@@ -6,7 +6,7 @@ use axum::{Json, Router, extract::State, routing::post};
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, sync::mpsc};
 
-use super::{agent, kinds, path, text};
+use super::{agent, detail, kinds, path, say, stop, text};
 use crate::support::TestServer;
 
 /// A receiver of reports on loopback.
@@ -92,4 +92,31 @@ async fn a_receiver_that_is_not_there_does_not_hurt_the_run() {
         .unwrap();
     assert_eq!(noted["status"], "completed");
     assert_eq!(noted["callback_status_code"], Value::Null);
+}
+
+#[tokio::test]
+async fn so_many_requests_to_an_agent_wait_and_more_are_refused() {
+    let server = TestServer::start().await;
+    let busy = agent(&server, json!({})).await;
+    let other = agent(&server, json!({})).await;
+    let body = json!({ "input": "wait 60s\nsay late" });
+    for _ in 0..100 {
+        let run = server.post(&path(&busy, "/async"), &body).await;
+        assert_eq!(run.status, 200, "{run:?}");
+    }
+    let expected = "RATE_LIMIT_EXCEEDED: 100 requests to this agent go on or wait for their turn \
+                    already. Please send this one again when some have ended.";
+    for rest in ["/async", "/stream", ""] {
+        let refused = server.post(&path(&busy, rest), &body).await;
+        assert_eq!(detail(&refused), (429, expected), "{rest}");
+    }
+    assert_eq!(stop(&say(&server, &other, "say hi").await), "end_turn");
+    let cancelled = server.post(&path(&busy, "/cancel"), &json!({})).await;
+    let runs = cancelled.body.as_object().unwrap();
+    assert_eq!(runs.len(), 100, "those that were refused are no runs");
+    assert!(
+        runs.values().all(|status| status == "cancelled"),
+        "{runs:?}"
+    );
+    assert_eq!(stop(&say(&server, &busy, "say hi").await), "end_turn");
 }

@@ -72,6 +72,10 @@ on_both! {
         assert_eq!(follow(&server, &run, &all).await, first);
         let quiet = json!({ "include_pings": false });
         assert_eq!(follow(&server, &run, &quiet).await, first[1..]);
+        // Whoever has seen the end is told nothing, and not that something is missing.
+        let (end, later) = (json!({ "starting_after": 7 }), json!({ "starting_after": 1_000 }));
+        let nothing = futures::join!(follow(&server, &run, &end), follow(&server, &run, &later));
+        assert_eq!(nothing, (Vec::new(), Vec::new()));
         agrees(&server, &agent).await;
     }
 

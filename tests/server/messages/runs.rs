@@ -3,12 +3,67 @@
 use bulkhead_store::testing::Kind;
 use serde_json::{Value, json};
 
-use super::{agent, path, say, text, tool};
-use crate::support::TestServer;
+use super::{agent, outline, path, say, send, text, tool};
+use crate::{
+    both::on_both,
+    clients::{read, told},
+    consistency::agrees,
+    conversations::begun,
+    live::Live,
+    support::TestServer,
+};
 
 fn ids(list: &Value) -> Vec<&str> {
     let list = list.as_array().unwrap_or_else(|| panic!("{list}"));
     list.iter().map(|entry| text(&entry["id"])).collect()
+}
+
+on_both! {
+    async fn runs_are_listed_by_their_thread_and_by_how_they_went(server) {
+        let agent = agent(&server, json!({})).await;
+        say(&server, &agent, "say 1").await;
+        let conversation = begun(&server, &agent).await;
+        told(&server, &format!("{conversation}/messages"), "say 2").await;
+        let body = json!({ "input": "say 3", "background": true });
+        let mut live = Live::open(&server, &agent, &body).await;
+        let background = live.run().await;
+        live.end().await;
+        send(&server, &agent, json!({ "input": "fail rate_limit" })).await;
+        let all = read(&server, &format!("/v1/runs/?agent_id={agent}&order=asc")).await;
+        let all = ids(&all);
+        assert_eq!((all.len(), all[2]), (4, background.as_str()));
+        let id = conversation.rsplit('/').next().unwrap();
+        for (which, expected) in [
+            ("background=true".to_owned(), &[2][..]),
+            ("background=false".to_owned(), &[0, 1, 3]),
+            ("stop_reason=end_turn".to_owned(), &[0, 1, 2]),
+            ("stop_reason=llm_api_error".to_owned(), &[3]),
+            ("stop_reason=cancelled".to_owned(), &[]),
+            (format!("conversation_id={id}"), &[1]),
+            ("conversation_id=default".to_owned(), &[0, 2, 3]),
+            ("conversation_id=none".to_owned(), &[]),
+        ] {
+            let found = format!("/v1/runs/?agent_id={agent}&order=asc&{which}");
+            let found = read(&server, &found).await;
+            let expected: Vec<&str> = expected.iter().map(|at: &usize| all[*at]).collect();
+            assert_eq!(ids(&found), expected, "{which}");
+        }
+    }
+
+    async fn a_run_that_is_deleted_while_it_goes_on_is_cancelled_first(server) {
+        let agent = agent(&server, json!({})).await;
+        for background in [false, true] {
+            let body = json!({ "input": "wait 60s\nsay late", "background": background });
+            let mut live = Live::open(&server, &agent, &body).await;
+            let run = format!("/v1/runs/{}", live.run().await);
+            let deleted = server.delete(&run).await;
+            assert_eq!((deleted.status.as_u16(), deleted.body), (200, Value::Null));
+            assert_eq!(server.get(&run).await.status, 404);
+            assert_eq!(outline(&live.end().await), ["ping", "stop_reason \"cancelled\""]);
+            agrees(&server, &agent).await;
+            say(&server, &agent, "say hi").await;
+        }
+    }
 }
 
 #[tokio::test]

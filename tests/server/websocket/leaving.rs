@@ -2,8 +2,15 @@
 
 use std::time::Duration;
 
+use futures::SinkExt as _;
 use serde_json::{Value, json};
-use tokio_tungstenite::tungstenite::{Message, protocol::frame::coding::CloseCode};
+use tokio_tungstenite::tungstenite::{
+    Bytes, Message,
+    protocol::frame::{
+        Frame,
+        coding::{CloseCode, Data, OpCode},
+    },
+};
 
 use super::{Socket, kinds};
 use crate::{
@@ -44,6 +51,23 @@ on_both! {
         assert_eq!(none["body"]["detail"],
             "INVALID_ARGUMENT: No active runs found for this conversation.");
         agrees(&server, &agent).await;
+    }
+
+    async fn a_run_is_followed_by_its_client_s_id_of_a_message(server) {
+        let agent = agent(&server, json!({})).await;
+        let mut socket = Socket::of_agent(&server, &agent).await;
+        let message = json!({ "role": "user", "content": "say one two", "otid": "one" });
+        socket.send(json!({
+            "type": "message", "background": true, "stream_tokens": true, "messages": [message],
+        })).await;
+        let first = socket.until("stream_end").await;
+        socket.send(json!({ "type": "message", "background": true, "input": "say other" })).await;
+        socket.until("stream_end").await;
+        socket.send(json!({ "type": "follow", "otid": "one" })).await;
+        assert_eq!(socket.until("stream_end").await, first);
+        socket.send(json!({ "type": "follow", "otid": "two" })).await;
+        let none = socket.next().await;
+        assert_eq!((&none["message_type"], &none["status"]), (&json!("refusal"), &json!(400)));
     }
 
     async fn a_socket_that_closes_cancels_what_is_not_in_the_background(server) {
@@ -115,6 +139,40 @@ async fn a_client_that_is_silent_is_gone_and_one_that_answers_pings_is_not() {
         .send(json!({ "type": "message", "input": "say hi" }))
         .await;
     assert_eq!(there.until("stream_end").await[1]["content"], "hi");
+}
+
+#[tokio::test]
+async fn a_message_in_pieces_is_whole_in_time_or_ends_its_socket() {
+    let server = TestServer::start_with(|config| {
+        config.client_timeout = Duration::from_secs(2);
+    })
+    .await;
+    let agent = agent(&server, json!({})).await;
+    let mut socket = Socket::of_agent(&server, &agent).await;
+    let piece = |text: String, of: Data, is_last| {
+        Message::Frame(Frame::message(text, OpCode::Data(of), is_last))
+    };
+    let alive = || Message::Pong(Bytes::new());
+    let spaces = " ".repeat(128 << 10);
+    let half = format!("{{\"type\": \"message\",{spaces}");
+    socket.send_as(piece(half, Data::Text, false)).await;
+    socket.send_as(alive()).await;
+    let rest = "\"input\": \"say hi\"}".to_owned();
+    socket.send_as(piece(rest, Data::Continue, true)).await;
+    assert_eq!(socket.until("stream_end").await[1]["content"], "hi");
+    // Signs of life do not keep half a message for ever.
+    socket.send_as(piece(spaces, Data::Text, false)).await;
+    for _ in 0..100 {
+        // An error says that the socket has ended; reading says why.
+        let _ = socket.0.send(alive()).await;
+        let next = tokio::time::timeout(Duration::from_millis(100), socket.try_next()).await;
+        if let Ok(next) = next {
+            let closed = next.unwrap_err().map(|frame| frame.code);
+            assert_eq!(closed, Some(CloseCode::Policy));
+            return;
+        }
+    }
+    panic!("half a message is kept");
 }
 
 #[tokio::test]

@@ -23,10 +23,11 @@ pub use preview::Preview;
 use std::{collections::BTreeMap, panic::AssertUnwindSafe, sync::Arc, time::Instant};
 
 use bulkhead_domain::{
-    Agent, LlmConfig, Message, Role, Run, StopReason, Usage, id::AgentId, rule_book::CallHistory,
+    Agent, LlmConfig, Message, Role, Run, RunStatus, StopReason, Usage, id::AgentId,
+    rule_book::CallHistory,
 };
 use bulkhead_llm::Endpoint;
-use bulkhead_store::{MessageFilter, Store, ThreadFilter};
+use bulkhead_store::{MessageFilter, Store, StoreError, ThreadFilter};
 use futures::FutureExt as _;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -90,6 +91,8 @@ struct Job {
     run: Run,
     cancel: CancellationToken,
     began: Instant,
+    /// Messages of its thread that need not be read.
+    known: Vec<Message>,
 }
 
 /// What a run begins with.
@@ -126,6 +129,7 @@ impl Driver {
         let result = match &gate {
             Some(_) => {
                 let job = Job {
+                    known: engine.recent().take(thread),
                     request,
                     run,
                     cancel,
@@ -170,6 +174,12 @@ impl Driver {
         let stopped = match driver.work(start).await {
             // Another server deleted the agent or the conversation.
             Err(error) if end::is_deleted(&error) => Ok(StopReason::Cancelled),
+            // Another server cancelled the run and closed the request that it answers.
+            Err(AgentError::Store(StoreError::ThreadChanged { .. }))
+                if driver.is_cancelled_elsewhere().await =>
+            {
+                Ok(StopReason::Cancelled)
+            }
             stopped => stopped,
         };
         if stopped.is_ok() {
@@ -189,6 +199,11 @@ impl Driver {
             })
     }
 
+    async fn is_cancelled_elsewhere(&self) -> bool {
+        let run = self.store.run(&self.run.id).await;
+        run.is_ok_and(|run| run.is_some_and(|run| run.status == RunStatus::Cancelled))
+    }
+
     async fn prepare(
         engine: Engine,
         job: Job,
@@ -199,14 +214,10 @@ impl Driver {
             run,
             cancel,
             began,
+            known,
         } = job;
         let store = engine.store().clone();
-        let mut thread = Thread::load_with(
-            &store,
-            request.thread(),
-            engine.recent().take(request.thread()),
-        )
-        .await?;
+        let mut thread = Thread::load_with(&store, request.thread(), known).await?;
         let model = model(&engine, &request, &thread).await?;
         let endpoint = engine.models().endpoint(&model).await?;
         if model != thread.agent.llm_config {

@@ -31,6 +31,7 @@ impl Engine {
             request,
             cancel: CancellationToken::new(),
             began: Instant::now(),
+            known: Vec::new(),
         };
         let (driver, start) = Driver::prepare(self.clone(), job, Listener::none()).await?;
         match start {

@@ -7,7 +7,11 @@ use bulkhead_domain::{
 };
 use bulkhead_store::StepCommit;
 
-use super::{Driver, Flow, ask::nanos, step::Gathered};
+use super::{
+    Driver, Flow,
+    ask::nanos,
+    step::{Gathered, settled},
+};
 use crate::{
     AgentError,
     approval::{Open, denial, plain, unknown},
@@ -76,8 +80,7 @@ impl Driver {
         let returned = self.returned(returns, step_id);
         let flow = self.after_decision(&to_run);
         self.store_decision(step_id, response, returned, gathered, flow)
-            .await?;
-        Ok(flow)
+            .await
     }
 
     /// Notes that calls begin to run, before they do. Gives those that had begun before: on a server
@@ -115,7 +118,7 @@ impl Driver {
         returned: Message,
         gathered: Gathered,
         flow: Flow,
-    ) -> Result<(), AgentError> {
+    ) -> Result<Flow, AgentError> {
         let mut commit = StepCommit::new(self.request.agent_id, self.thread.conversation_id());
         commit.messages = vec![response, returned.clone()];
         if flow != Flow::On {
@@ -138,10 +141,10 @@ impl Driver {
             commit.last_stop_reason = Some(reason);
         }
         commit.at = Timestamp::now();
-        self.store.commit_step(&commit).await?;
+        let committed = self.store.commit_step(&commit).await?;
         self.thread.stored();
         self.show(&returned, Shown::Not).await;
-        Ok(())
+        Ok(settled(flow, &committed))
     }
 }
 

@@ -8,7 +8,7 @@ use bulkhead_domain::{
     id::{MessageId, StepId, TraceId},
 };
 use bulkhead_llm::{ChatReply, Finish};
-use bulkhead_store::{RunUpdate, StepCommit, SystemContent};
+use bulkhead_store::{Committed, RunUpdate, StepCommit, SystemContent};
 
 use super::{
     Driver, Flow,
@@ -18,8 +18,10 @@ use super::{
 use crate::{
     AgentError,
     answer::{Answer, Reply},
+    approval,
     event::Shown,
     legacy, pack,
+    thread::Thread,
 };
 
 /// The share of the window from which on the context is made shorter after a step.
@@ -354,14 +356,13 @@ impl Driver {
                 self.show(message, Shown::Not).await;
             }
         }
-        // Another server that was told to cancel the run was faster than its own end.
-        let is_cancelled = committed
-            .run
-            .is_some_and(|run| run.status == bulkhead_domain::RunStatus::Cancelled);
-        Ok(match is_cancelled {
-            true => Flow::Stop(StopReason::Cancelled),
-            false => flow,
-        })
+        let ended = settled(flow, &committed);
+        if flow == Flow::Stop(StopReason::RequiresApproval) && ended != flow {
+            // Nobody is told of this request, so nobody would answer it.
+            let thread = Thread::load(&self.store, self.request.thread()).await?;
+            approval::close(&self.store, thread).await?;
+        }
+        Ok(ended)
     }
 
     /// The system message as the memory is now, where the thread has one.
@@ -419,6 +420,15 @@ impl Driver {
         {
             tracing::warn!(agent = %self.request.agent_id, %error, "a full context was not made shorter");
         }
+    }
+}
+
+/// How a run goes on that another server may have ended before its own end was stored.
+pub(super) fn settled(flow: Flow, committed: &Committed) -> Flow {
+    let ended = committed.run.as_ref().filter(|run| run.status.is_final());
+    match ended.and_then(|run| run.stop_reason) {
+        Some(reason) => Flow::Stop(reason),
+        None => flow,
     }
 }
 

@@ -166,7 +166,7 @@ impl Registry {
     }
 
     /// Grants that hold now, the oldest first.
-    pub(super) async fn grants_of(
+    pub(crate) async fn grants_of(
         &self,
         component: &str,
         tool: &str,

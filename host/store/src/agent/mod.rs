@@ -28,6 +28,7 @@ pub use equipped::EquippedAgent;
 pub(crate) use filter::push_tags;
 pub use filter::{AgentFilter, AgentOrder};
 pub(crate) use relations::{expect_known, lock_blocks, missing, texts};
+pub use row::expect_storable;
 pub(crate) use row::lock;
 pub use tags::TagFilter;
 

@@ -20,6 +20,13 @@ struct Parts {
     size: i64,
 }
 
+/// Whether an agent can be stored, but for what hangs on it: [`StoreError::Quota`] or
+/// [`StoreError::Invalid`] where a part of it is larger than [`limits`] and [`check::NAME_MAX`] allow,
+/// or can't be read back. For whoever wants to refuse it before anything else is written.
+pub fn expect_storable(agent: &Agent) -> Result<()> {
+    parts(agent).map(drop)
+}
+
 fn parts(agent: &Agent) -> Result<Parts> {
     check::name("the agent's name", &agent.name)?;
     for (what, value) in [

@@ -18,6 +18,7 @@ mod write;
 pub(crate) use attach::label_taken;
 pub use filter::BlockFilter;
 pub use history::HISTORY_MAX;
+pub use row::expect_storable;
 pub(crate) use row::{COLUMNS, insert, record};
 
 /// Bytes of a block's value. It stands in a prompt: what is larger by far than a model's context

@@ -17,6 +17,13 @@ pub(crate) const COLUMNS: &str = "value, document";
 /// Blocks of one statement: their values stay far below the number that both databases take.
 const INSERT_CHUNK: usize = 500;
 
+/// Whether a block can be stored: [`StoreError::Quota`] or [`StoreError::Invalid`] where a part of it
+/// is larger than [`BLOCK_VALUE_MAX`], [`BLOCK_BYTES_MAX`] or [`check::NAME_MAX`] allow, or can't be
+/// read back. For whoever wants to refuse it before anything else is written.
+pub fn expect_storable(block: &Block) -> Result<()> {
+    document(block).map(drop)
+}
+
 /// The document of a block: all of it but its value, each part within its limits.
 fn document(block: &Block) -> Result<String> {
     check::name("the block's label", &block.label)?;

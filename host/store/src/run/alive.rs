@@ -66,18 +66,19 @@ impl Store {
             .collect()
     }
 
-    /// Those of these runs that have ended, whoever ended them.
-    pub async fn ended_runs(&self, ids: &[RunId]) -> Result<Vec<RunId>> {
-        let mut ended = Vec::new();
+    /// Those of these runs that are cancelled or failed, whoever said so. One that is completed is
+    /// so by its own last step, after which its server may have something to do.
+    pub async fn stopped_runs(&self, ids: &[RunId]) -> Result<Vec<RunId>> {
+        let mut stopped = Vec::new();
         for list in lists(ids) {
             let mut query = Statement::new("SELECT id FROM runs WHERE id IN (");
             query.push_list(list);
-            query.push(" AND NOT (TRUE").push(ACTIVE).push(")");
+            query.push(" AND status IN ('cancelled', 'failed')");
             for row in &self.database().all(query).await? {
-                ended.push(row.parsed(0, "run id")?);
+                stopped.push(row.parsed(0, "run id")?);
             }
         }
-        Ok(ended)
+        Ok(stopped)
     }
 
     /// Ends the runs that nobody has worked on since: they failed, what `error` says stands in their
@@ -104,7 +105,13 @@ impl Store {
                 let id = row.parsed(0, "run id")?;
                 let agent_id = row.parsed(1, "agent of a run")?;
                 let run = self.fail_if_silent(id, &agent_id, silent_since, &error);
-                failed.extend(run.await?);
+                match run.await {
+                    Ok(run) => failed.extend(run),
+                    // One that can't be ended must not keep the others from it.
+                    Err(error) => {
+                        tracing::warn!(run = %id, %error, "an abandoned run was not ended");
+                    }
+                }
             }
             // Where none of a page was silent any more, others have ended them.
             if failed.len() == before {

@@ -23,7 +23,8 @@ pub struct RunEvent {
 }
 
 impl Store {
-    /// Adds events of a run, in order.
+    /// Adds events of a run, in order. What is there at a position stays: whoever does not know
+    /// whether events were stored adds them again.
     ///
     /// # Errors
     ///
@@ -53,6 +54,7 @@ impl Store {
                     ],
                 );
             }
+            insert.push(" ON CONFLICT (run_id, position) DO NOTHING");
             transaction.defer(insert).await?;
             transaction.commit().await?;
         }
@@ -82,6 +84,15 @@ impl Store {
                 })
             })
             .collect()
+    }
+
+    /// Whether how the stream of a run ends is stored.
+    pub async fn has_last_event(&self, run_id: &RunId) -> Result<bool> {
+        let query =
+            "SELECT is_last FROM run_events WHERE run_id = $1 ORDER BY position DESC LIMIT 1";
+        let query = Statement::new(query).bind(run_id.to_string());
+        let newest = self.database().optional(query).await?;
+        newest.map_or(Ok(false), |row| Ok(row.int(0)? != 0))
     }
 
     /// Deletes events that are older, and gives how many.

@@ -93,7 +93,9 @@ impl Store {
         let stored = async {
             let mut transaction = self.database().begin(Durability::Process).await?;
             row::put(&mut transaction, run, Timestamp::now()).await?;
-            let mut insert = otids.insert(run, otids.each.iter().chain([&otids.all]));
+            // In the order of [`Self::once`], so that no two wait for each other.
+            let ids = [&otids.all].into_iter().chain(&otids.each);
+            let mut insert = otids.insert(run, ids);
             insert.push(NEWEST);
             transaction.defer(insert).await?;
             transaction.commit().await

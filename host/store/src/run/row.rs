@@ -7,6 +7,10 @@ use crate::{
     sql::{Row, Statement, Transaction},
 };
 
+/// Bytes of a run's metadata.
+const METADATA_MAX: usize = 4 << 20;
+/// Bytes of what a run keeps of its request's options.
+const REQUEST_CONFIG_MAX: usize = 64 << 10;
 /// Bytes of an address to report to.
 const URL_MAX: usize = 8192;
 
@@ -57,12 +61,23 @@ pub(super) fn refused(error: StoreError, run: &Run) -> StoreError {
 }
 
 fn document(run: &Run) -> Result<String> {
-    for (what, value) in [
-        ("the run's metadata", &run.metadata),
-        ("the run's request configuration", &run.request_config),
+    // The document needs room for what is added when the run ends.
+    for (what, value, max, reason) in [
+        (
+            "the run's metadata",
+            &run.metadata,
+            METADATA_MAX,
+            "is larger than 4 MiB",
+        ),
+        (
+            "the run's request configuration",
+            &run.request_config,
+            REQUEST_CONFIG_MAX,
+            "is larger than 64 KiB",
+        ),
     ] {
         if let Some(value) = value {
-            check::json(what, value, check::DOCUMENT_MAX, "is larger than 8 MiB")?;
+            check::json(what, value, max, reason)?;
         }
     }
     let url = run.callback_url.as_deref().unwrap_or_default();

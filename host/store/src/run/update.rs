@@ -64,17 +64,18 @@ impl RunUpdate {
         }
     }
 
-    /// Changes a run. How and when it ended stays what it was once it has ended.
+    /// Changes a run. How, why and when it ended stays what it was once it has ended.
     pub(super) fn apply(&self, run: &mut Run) {
         let asked = run.stop_reason == Some(StopReason::RequiresApproval);
-        if !run.status.is_final() || (self.closes_request && asked) {
+        let counts = !run.status.is_final() || (self.closes_request && asked);
+        if counts {
             run.status = self.status.unwrap_or(run.status);
             run.stop_reason = self.stop_reason.or(run.stop_reason);
             run.completed_at = self.completed_at.or(run.completed_at);
         }
         run.ttft_ns = run.ttft_ns.or(self.ttft_ns);
         run.total_duration_ns = self.total_duration_ns.or(run.total_duration_ns);
-        if self.metadata.is_empty() {
+        if self.metadata.is_empty() || !counts {
             return;
         }
         let mut metadata = match run.metadata.take() {

@@ -103,9 +103,14 @@ impl Statement {
         self.arguments.extend(other.arguments);
     }
 
-    /// Bytes of its text.
+    /// Bytes of its text and its values.
     pub(super) fn size(&self) -> usize {
-        self.text.len()
+        let values = self.arguments.iter().map(|argument| match argument {
+            Argument::Int(_) => size_of::<i64>(),
+            Argument::Text(value) => value.as_ref().map_or(0, String::len),
+            Argument::Blob(value) => value.as_ref().map_or(0, Vec::len),
+        });
+        self.text.len() + values.sum::<usize>()
     }
 
     pub(super) fn sqlite(

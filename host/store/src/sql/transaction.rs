@@ -16,8 +16,8 @@ pub(crate) enum Transaction {
     Postgres(sqlx::Transaction<'static, Postgres>),
 }
 
-/// Bytes of text that wait to be sent together: SQLite takes a million at once.
-const WAITING_MAX: usize = 64 << 10;
+/// Bytes of text and values that wait to be sent together. SQLite takes a million of text at once.
+const WAITING_MAX: usize = 256 << 10;
 
 /// The writer's connection inside a transaction that is begun and ended by plain statements.
 ///

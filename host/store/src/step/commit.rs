@@ -129,7 +129,12 @@ impl Store {
                 Some(applied.await?)
             }
         };
-        commit.write_agent(&mut transaction, &thread).await?;
+        // What ended the run first is why the agent stopped.
+        let stopped = run.as_ref().and_then(|run| run.stop_reason);
+        let reason = commit.last_stop_reason.map(|own| stopped.unwrap_or(own));
+        commit
+            .write_agent(&mut transaction, &thread, reason)
+            .await?;
         transaction.commit().await?;
         Ok(Committed { run })
     }
@@ -217,10 +222,10 @@ impl StepCommit {
         &self,
         transaction: &mut Transaction,
         thread: &LockedThread,
+        reason: Option<StopReason>,
     ) -> Result<()> {
         let next = self.context.as_ref().map(|context| context.next.as_slice());
         let has_messages = !self.messages.is_empty();
-        let reason = self.last_stop_reason;
         if next.is_some() || has_messages {
             thread
                 .write(transaction, next, has_messages, reason, self.at)

@@ -16,7 +16,7 @@ use crate::{
     sql::{Row, Statement, Transaction},
 };
 
-pub use verify::Disagreement;
+pub use verify::{Disagreement, check_calls};
 
 /// Messages in one context. No model's window takes as many.
 pub const CONTEXT_MAX: usize = 10_000;

@@ -1,6 +1,6 @@
 //! Whether a thread is whole: what its model sees against what is stored.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use bulkhead_domain::{
     Message,
@@ -70,7 +70,7 @@ impl Store {
                 Some(message) => messages.push(message),
             }
         }
-        check_calls(&messages, &mut disagreements);
+        disagreements.extend(check_calls(&messages));
         Ok(disagreements)
     }
 
@@ -93,9 +93,10 @@ impl Store {
     }
 }
 
-/// Every call has its result after it; those of a request for approval that nobody has answered
-/// yet have none, and neither have the calls of the same step that wait with them.
-fn check_calls(messages: &[&Message], disagreements: &mut Vec<Disagreement>) {
+/// What disagrees among the calls and results of a context, whose messages stand in their order. Every
+/// call has its result after it; those of a request for approval that nobody has answered yet have
+/// none, and neither have the calls of the same step that wait with them.
+pub fn check_calls(messages: &[&Message]) -> Vec<Disagreement> {
     let pending = messages.last().filter(|last| last.is_approval_request());
     let waits = |message: &Message| {
         pending.is_some_and(|pending| {
@@ -103,30 +104,35 @@ fn check_calls(messages: &[&Message], disagreements: &mut Vec<Disagreement>) {
                 || (message.step_id.is_some() && message.step_id == pending.step_id)
         })
     };
-    let mut open: Vec<(MessageId, &str)> = Vec::new();
+    let mut disagreements = Vec::new();
+    // Calls in their order; none where the result was found.
+    let mut open: Vec<Option<(MessageId, &str)>> = Vec::new();
+    // Where those of an id stand: of two with the same one the first is answered first.
+    let mut places: HashMap<&str, VecDeque<usize>> = HashMap::new();
     for message in messages {
         for result in &message.tool_returns {
-            let asked = open.iter().position(|(_, id)| *id == result.tool_call_id);
-            match asked {
-                Some(asked) => {
-                    open.remove(asked);
-                }
+            let id = result.tool_call_id.as_str();
+            let asked = places.get_mut(id).and_then(VecDeque::pop_front);
+            match asked.and_then(|asked| open.get_mut(asked)) {
+                Some(asked) => *asked = None,
                 None => disagreements.push(Disagreement::Unasked {
                     message_id: message.id,
-                    tool_call_id: result.tool_call_id.clone(),
+                    tool_call_id: id.to_owned(),
                 }),
             }
         }
         if !waits(message) {
-            let calls = message.tool_calls.iter();
-            open.extend(calls.map(|call| (message.id, call.id.as_str())));
+            for call in &message.tool_calls {
+                let id = call.id.as_str();
+                places.entry(id).or_default().push_back(open.len());
+                open.push(Some((message.id, id)));
+            }
         }
     }
-    disagreements.extend(
-        open.into_iter()
-            .map(|(message_id, id)| Disagreement::Unanswered {
-                message_id,
-                tool_call_id: id.to_owned(),
-            }),
-    );
+    let unanswered = open.into_iter().flatten();
+    disagreements.extend(unanswered.map(|(message_id, id)| Disagreement::Unanswered {
+        message_id,
+        tool_call_id: id.to_owned(),
+    }));
+    disagreements
 }

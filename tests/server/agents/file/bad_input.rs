@@ -161,6 +161,92 @@ async fn an_agent_that_can_not_be_is_refused_as_a_new_one() {
 }
 
 #[tokio::test]
+async fn what_is_larger_than_the_store_takes_is_refused_with_its_place() {
+    let server = TestServer::start().await;
+    let large = "x".repeat((1 << 20) + 1);
+    let text = refused(&server, |document| {
+        document["blocks"] = json!([{ "id": "block-0", "label": "a", "value": large }]);
+    });
+    let expected = "Invalid agent file: block-0: the block's value is over its limit of 1048576";
+    assert_eq!(text.await, expected);
+    for (field, value, expected) in [
+        ("system", json!(large), "the agent is larger than 1 MiB"),
+        (
+            "name",
+            json!("x".repeat(600)),
+            "its name has more than 512 bytes",
+        ),
+    ] {
+        let text = refused(&server, |document| document["agents"][0][field] = value).await;
+        assert!(text.starts_with("Invalid agent file: agent-0: "), "{text}");
+        assert!(text.contains(expected), "{text}");
+    }
+    let blocks = |count: usize, size: usize| -> Value {
+        let value = "x".repeat(size);
+        let block = |at: usize| json!({ "label": format!("b{at}"), "value": value });
+        (0..count).map(block).collect()
+    };
+    for (blocks, expected) in [
+        (blocks(257, 0), "it has more than 256 blocks"),
+        // Each of its fields fits, and a file as well.
+        (blocks(7, 1 << 20), "more than the 8388608 of a message"),
+    ] {
+        let text = refused(&server, |document| {
+            let agent = &mut document["agents"][0];
+            agent["memory_blocks"] = blocks;
+            agent["block_ids"] = json!(["block-0", "block-1"]);
+            let shared = ["0", "1"].map(|at| {
+                let id = format!("block-{at}");
+                json!({ "id": id, "label": format!("s{at}"), "value": "y".repeat(1 << 20) })
+            });
+            document["blocks"] = json!(shared);
+        });
+        let text = text.await;
+        assert!(text.contains(expected), "{text}");
+    }
+    assert_eq!(counts(&server).await, [json!(0), json!(0), json!(0)]);
+}
+
+#[tokio::test]
+async fn a_call_without_a_result_is_refused_where_the_model_sees_it() {
+    let server = TestServer::start().await;
+    let call = |id: &str| {
+        json!([{ "id": id, "type": "function",
+            "function": { "name": "roll", "arguments": "{}" } }])
+    };
+    let message = |at: usize, role: &str, calls: Value| {
+        let id = format!("message-{at}");
+        json!({ "id": id, "role": role, "content": "", "tool_calls": calls })
+    };
+    let messages = json!([
+        message(0, "assistant", call("call_0")),
+        message(1, "assistant", call("call_1")),
+        message(2, "approval", call("call_2")),
+        message(3, "user", Value::Null),
+        message(4, "approval", call("call_4")),
+    ]);
+    let text = refused(&server, |document| {
+        let agent = &mut document["agents"][0];
+        agent["messages"] = messages.clone();
+        agent["in_context_message_ids"] =
+            json!(["message-1", "message-2", "message-3", "message-4"]);
+    });
+    assert_eq!(
+        text.await,
+        "Invalid agent file: message-1: the call call_1 has no result in context; message-2: the \
+         call call_2 has no result in context"
+    );
+    assert_eq!(counts(&server).await[0], 0);
+    let waiting = document(json!({
+        "messages": messages, "in_context_message_ids": ["message-3", "message-4"],
+    }));
+    let made = imported(&server, &waiting, &[]).await;
+    assert_eq!(made["message_ids"].as_array().unwrap().len(), 3);
+    let pending = &made["pending_approval"]["tool_call"];
+    assert_eq!(pending["tool_call_id"], "call_4", "{made}");
+}
+
+#[tokio::test]
 async fn a_form_is_refused_for_what_is_wrong_in_it() {
     let server = TestServer::start().await;
     let empty = document(json!({})).to_string();
@@ -183,6 +269,10 @@ async fn a_form_is_refused_for_what_is_wrong_in_it() {
             (400, "secrets must be a valid JSON string")
         );
     }
+    let long = "x".repeat((64 << 10) + 1);
+    let long = send(&server, form(file, &[("name", &long)])).await;
+    let expected = "The form can't be read: the field name has more than 65536 bytes";
+    assert_eq!(detail(&long), (400, expected));
     let json = server.post("/v1/agents/import", &json!({})).await;
     assert_eq!(json.status, 415, "{json:?}");
     for (media_type, body) in [

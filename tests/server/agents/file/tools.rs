@@ -54,6 +54,45 @@ async fn a_tool_from_source_is_saved_by_its_name_and_replaced_unless_told_otherw
 }
 
 #[tokio::test]
+async fn what_was_granted_to_a_tool_is_not_for_the_source_of_a_file() {
+    let server = TestServer::start().await;
+    imported(&server, &with_tool("six", json!({})), &[]).await;
+    let grant = json!({
+        "component": "source", "tool": "roll", "capabilities": { "state": true },
+    });
+    let grant = server.grant(grant).await;
+    let before = counts(&server).await;
+    let refused = import(&server, &with_tool("one", json!({})), &[]).await;
+    let (status, detail) = detail(&refused);
+    assert_eq!(status, 400, "{detail}");
+    for expected in [
+        "The tool 'roll' of the file",
+        "override_existing_tools=false",
+    ] {
+        assert!(detail.contains(expected), "{detail}");
+    }
+    assert_eq!(counts(&server).await, before);
+    // The same source keeps them, and so does the tool that is here.
+    imported(&server, &with_tool("six", json!({})), &[]).await;
+    let kept = [("override_existing_tools", "false")];
+    let kept = imported(&server, &with_tool("one", json!({})), &kept).await;
+    assert_eq!(
+        say(&server, &kept, "call roll").await[1]["tool_return"],
+        "six"
+    );
+    let revoked = server.delete(&format!("/v1/grants/{grant}")).await;
+    assert!(revoked.status.is_success(), "{revoked:?}");
+    // Nobody meant a certain source by what all of them may do.
+    let of_all = json!({ "component": "source", "capabilities": { "state": true } });
+    server.grant(of_all).await;
+    let replaced = imported(&server, &with_tool("one", json!({})), &[]).await;
+    assert_eq!(
+        say(&server, &replaced, "call roll").await[1]["tool_return"],
+        "one"
+    );
+}
+
+#[tokio::test]
 async fn a_tool_that_this_server_can_not_have_is_refused_before_anything_is_written() {
     let server = TestServer::start().await.with_friendly().await;
     let before = counts(&server).await;
@@ -151,16 +190,15 @@ async fn an_import_that_fails_late_takes_everything_back() {
     new["json_schema"]["name"] = json!("toss");
     document["tools"].as_array_mut().unwrap().push(new);
     document["blocks"] = json!([{ "id": "block-0", "label": "b", "value": "v" }]);
-    // The first agent is made; the second has more blocks than an agent may have.
+    // The first agent is made; the second has more tags than an agent may have.
     let mut second = document["agents"][0].clone();
     second["id"] = json!("agent-1");
-    let blocks = (0..300).map(|at| json!({ "label": format!("b{at}"), "value": "" }));
-    second["memory_blocks"] = blocks.collect();
+    second["tags"] = (0..300).map(|at| json!(format!("t{at}"))).collect();
     document["agents"].as_array_mut().unwrap().push(second);
     let refused = import(&server, &document, &[]).await;
     let (status, detail) = detail(&refused);
     assert_eq!(status, 400);
-    assert!(detail.contains("the agent's list of blocks"), "{detail}");
+    assert!(detail.contains("the agent's list of tags"), "{detail}");
     assert_eq!(counts(&server).await, before);
     let path = format!("/v1/tools/{}", text(&former["id"]));
     assert_eq!(read(&server, &path).await, former);

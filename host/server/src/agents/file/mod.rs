@@ -10,7 +10,7 @@
 //! - [`import`]: a document as agents of this server.
 //!
 //! Limits: a file has [`BYTES_MAX`] bytes, [`AGENTS_MAX`] agents, [`ENTRIES_MAX`] entries in every
-//! other list, [`MESSAGES_MAX`] messages an agent. Every entry has [`PIECE_BYTES_MAX`] bytes.
+//! other list, [`MESSAGES_MAX`] messages. Every entry has [`PIECE_BYTES_MAX`] bytes.
 
 pub(crate) mod agent;
 mod content;
@@ -31,7 +31,7 @@ pub(crate) const AGENTS_MAX: usize = 100;
 /// Entries of any other list of a file: as many blocks as the store makes at once, and as many
 /// tools as an agent may have.
 pub(crate) const ENTRIES_MAX: usize = 1_000;
-/// Messages of one agent: as many as the store lets it have in context.
+/// Messages of all agents of a file. Each takes some hundred bytes in memory, however short it is.
 pub(crate) const MESSAGES_MAX: usize = 100_000;
 /// Bytes of one entry: as many as the store takes of a message. An agent is measured without its
 /// messages.

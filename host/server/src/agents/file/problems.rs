@@ -1,6 +1,8 @@
 //! What is wrong with a file: all of it at once, each with its place, in sentences of bounded
 //! length.
 
+use std::fmt::{self, Display, Write};
+
 use crate::contract::Refusal;
 
 /// Problems that one answer lists.
@@ -16,13 +18,13 @@ pub(super) struct Problems {
 }
 
 impl Problems {
-    /// Notes that something is wrong.
-    pub(super) fn add(&mut self, text: impl Into<String>) {
+    /// Notes that something is wrong. No more of the text is written than is kept.
+    pub(super) fn add(&mut self, text: impl Display) {
         if self.texts.len() == PROBLEMS_MAX {
             self.more += 1;
             return;
         }
-        self.texts.push(clipped(text.into()));
+        self.texts.push(clipped(text));
     }
 
     /// 400 with all of them after `intro`, where there are any.
@@ -39,10 +41,39 @@ impl Problems {
 }
 
 /// A text of bounded length; what is cut off has a mark in its place.
-pub(super) fn clipped(text: String) -> String {
-    match text.char_indices().nth(PROBLEM_CHARS_MAX) {
-        None => text,
-        Some((at, _)) => format!("{}…", &text[..at]),
+pub(super) fn clipped(text: impl Display) -> String {
+    let mut clipped = Clipped {
+        text: String::new(),
+        left: PROBLEM_CHARS_MAX,
+    };
+    if write!(clipped, "{text}").is_err() {
+        clipped.text.push('…');
+    }
+    clipped.text
+}
+
+/// The beginning of a text that is being written. What comes after it is an error, so that writing
+/// ends there.
+struct Clipped {
+    text: String,
+    /// Characters.
+    left: usize,
+}
+
+impl Write for Clipped {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        match text.char_indices().nth(self.left) {
+            None => {
+                self.left -= text.chars().count();
+                self.text.push_str(text);
+                Ok(())
+            }
+            Some((at, _)) => {
+                self.text.push_str(&text[..at]);
+                self.left = 0;
+                Err(fmt::Error)
+            }
+        }
     }
 }
 

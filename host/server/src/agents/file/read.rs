@@ -5,7 +5,7 @@ use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{Value, value::RawValue};
 
 use super::{
-    AGENTS_MAX, BYTES_MAX, ENTRIES_MAX, PIECE_BYTES_MAX,
+    AGENTS_MAX, BYTES_MAX, ENTRIES_MAX, MESSAGES_MAX, PIECE_BYTES_MAX,
     agent::{self, Attachment, FileAgent, FileBlock},
     message::FileMessage,
     pieces::{AgentPieces, Lists, Pieces},
@@ -141,6 +141,8 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Document, Refusal> {
 #[derive(Default)]
 struct Reader {
     problems: Problems,
+    /// Messages of the agents until now.
+    messages: usize,
 }
 
 impl Reader {
@@ -189,6 +191,12 @@ impl Reader {
     fn agent(&mut self, place: &str, piece: &RawValue) -> Option<FileAgent> {
         let pieces = serde_json::from_str::<AgentPieces<'_>>(piece.get());
         let pieces = self.typed(place, pieces)?;
+        self.messages = self.messages.saturating_add(pieces.messages.0.len());
+        if self.messages > MESSAGES_MAX {
+            let text = format!("{place}.messages: the file has more than {MESSAGES_MAX} messages");
+            self.problems.add(text);
+            return None;
+        }
         let messages = format!("{place}.messages");
         let messages: Vec<FileMessage> = self.pieces(&messages, &pieces.messages.0);
         let attachments = format!("{place}.files_agents");
@@ -290,6 +298,25 @@ mod tests {
         assert!(read(text.as_bytes()).is_ok());
         let twice = json!(text).to_string();
         assert_eq!(refused(twice.as_bytes()), LEGACY);
+    }
+
+    #[test]
+    fn the_messages_of_all_agents_are_counted_together() {
+        let mut reader = Reader {
+            messages: MESSAGES_MAX - 1,
+            ..Reader::default()
+        };
+        let agent = r#"{ "id": "agent-0", "messages": [7] }"#;
+        let agent: &RawValue = serde_json::from_str(agent).expect("a piece");
+        let _ = reader.agent("agents.0", agent);
+        assert!(reader.agent("agents.1", agent).is_none());
+        let Err(Refusal::Contract(_, body)) = reader.problems.refuse("Wrong") else {
+            panic!("it is refused in the contract's words");
+        };
+        let text = body["detail"].as_str().expect("a text");
+        assert!(text.starts_with("Wrong: agents.0.messages.0: "), "{text}");
+        let expected = "; agents.1.messages: the file has more than 100000 messages";
+        assert!(text.ends_with(expected), "{text}");
     }
 
     #[test]

@@ -29,6 +29,9 @@ impl From<AgentError> for Refusal {
                 StatusCode::CONFLICT,
                 json!({ "detail": text, "run_id": run_id.to_string() }),
             ),
+            AgentError::TooManyRuns { .. } => {
+                Self::with(StatusCode::TOO_MANY_REQUESTS, json!({ "detail": text }))
+            }
             AgentError::UnknownModel(_) => Self::not_found(text),
             AgentError::NothingToCancel(_) => Self::conflict(text),
             AgentError::NothingToApprove

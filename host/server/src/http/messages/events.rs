@@ -30,9 +30,11 @@ impl Events {
             return Self::driven(&app.engine, begun, how);
         }
         let (run_id, include_pings) = (begun.id(), how.include_pings);
+        // Noted before anybody can look for it.
+        let recording = app.recordings.begin(run_id);
         let recorder = Arc::clone(app);
         app.tasks
-            .spawn(async move { background::record(&recorder, begun, how).await });
+            .spawn(async move { background::record(&recorder, begun, how, recording).await });
         Self::kept(app, run_id, 0, include_pings)
     }
 

@@ -16,6 +16,10 @@ use crate::{
     http::missing,
 };
 
+/// Bytes of an answer to a request for approval. A result is stored twice, as text and as what the
+/// model reads, in one message of at most 8 MiB.
+const DECISIONS_MAX: usize = 3 << 20;
+
 /// An element of `messages`, after its schema was checked.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -174,6 +178,12 @@ fn check(input: &Input, agent_id: AgentId) -> Result<(), Refusal> {
             ..Message::new(agent_id, Role::Approval)
         };
         expect_storable(&message).map_err(missing::stored)?;
+        let text = serde_json::to_string(approvals).map_or(0, |text| text.len());
+        if text > DECISIONS_MAX {
+            return Err(Refusal::bad_request(
+                "INVALID_ARGUMENT: the results and decisions of one answer have more than 3 MiB",
+            ));
+        }
     }
     Ok(())
 }

@@ -13,7 +13,7 @@ use bulkhead_policy::{Cidr, HostPattern, HttpRule};
 use serde_json::{Value, json};
 
 use super::{
-    background,
+    background::{self, Recording},
     body::{Route, SendBody},
     input,
     stream::Streaming,
@@ -72,15 +72,17 @@ pub(crate) async fn send(
             status: RunStatus::Created,
             ..begun.run().clone()
         };
-        app.tasks.clone().spawn(run(app, begun, how));
+        // Noted before anybody can look for it.
+        let recording = app.recordings.begin(begun.id());
+        app.tasks.clone().spawn(run(app, begun, how, recording));
         Ok(created)
     });
     Ok(Json(created.await?.into()))
 }
 
-async fn run(app: Arc<App>, begun: Begun, how: Streaming) {
+async fn run(app: Arc<App>, begun: Begun, how: Streaming, recording: Recording) {
     let (id, url) = (begun.id(), begun.run().callback_url.clone());
-    background::record(&app, begun, how).await;
+    background::record(&app, begun, how, recording).await;
     if let Some(url) = url {
         report(&app, id, &url).await;
     }

@@ -7,7 +7,7 @@ use std::{
 
 use bulkhead_domain::{Run, RunStatus, StopReason, Timestamp, id::RunId};
 use bulkhead_store::StoreError;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::sync::watch;
 
 use super::stream as wire;
@@ -17,11 +17,21 @@ use crate::http::AppState;
 const POLL: Duration = Duration::from_millis(250);
 /// Clients give a silent stream up after a minute.
 const PING: Duration = Duration::from_secs(20);
-/// Events that are read at once.
+/// Events that are read at once at most.
 const PAGE: u32 = 100;
+/// Bytes after which what is sent at once ends: a client that reads slowly holds this in memory, and
+/// one event more.
+const PAGE_BYTES: usize = 256 << 10;
 /// How long after a run's end the last events may be under way: the server that works on it stores
 /// them some milliseconds after the end itself.
 const LAST_EVENTS_MICROS: i64 = 2_000_000;
+
+/// What readers are told where the end of a stream is missing.
+const NO_END: &str = "The server that worked on the run stopped. What the run stored is in its \
+                      messages.";
+/// What readers are told where the database failed.
+const UNREAD: &str = "The events of the run could not be read. Ask for its stream again, after the \
+                      last event that came.";
 
 /// Reads the events of one run.
 pub(crate) struct Reader {
@@ -29,6 +39,8 @@ pub(crate) struct Reader {
     run_id: RunId,
     /// Of the last event that was read.
     position: u64,
+    /// Events that are read at once: fewer where large ones come.
+    page: u32,
     include_pings: bool,
     /// When something was sent last.
     told: Instant,
@@ -42,6 +54,7 @@ impl Reader {
             app: Arc::clone(app),
             run_id,
             position: after,
+            page: PAGE,
             include_pings,
             told: Instant::now(),
             over: false,
@@ -61,21 +74,26 @@ impl Reader {
                 Some(_) => None,
                 None => self.ended().await,
             };
+            let before = self.position;
             match self.stored().await {
                 Ok(text) if !text.is_empty() => {
                     self.told = Instant::now();
                     return Some(text);
                 }
-                Ok(_) if self.over => return None,
+                // What was read is not shown to this client; there may be more.
+                Ok(_) if self.over || self.position > before => continue,
                 Ok(_) => {}
-                Err(error) => {
-                    tracing::warn!(run = %self.run_id, %error, "a stream broke off");
-                    return None;
-                }
+                Err(error) => return Some(self.broken(&error)),
             }
             if let Some(ended) = ended {
                 self.over = true;
-                return Some(self.incomplete(&ended));
+                let is_told = self.app.store.has_last_event(&self.run_id).await;
+                return match is_told {
+                    // The client has seen it.
+                    Ok(true) => None,
+                    Ok(false) => Some(self.incomplete(&ended)),
+                    Err(error) => Some(self.broken(&error)),
+                };
             }
             self.wait(recording).await;
             if self.include_pings && self.told.elapsed() >= PING {
@@ -91,10 +109,16 @@ impl Reader {
         let events = self
             .app
             .store
-            .run_events(&self.run_id, self.position, PAGE)
+            .run_events(&self.run_id, self.position, self.page)
             .await?;
+        self.page = self.page.saturating_mul(2).min(PAGE);
         let mut text = String::new();
-        for event in events {
+        for (read, event) in (0..).zip(events) {
+            if text.len() >= PAGE_BYTES {
+                // The rest is read again, and not much more than fits.
+                self.page = read;
+                break;
+            }
             self.position = event.position;
             self.over |= event.is_last;
             if self.include_pings || !is_ping(&event.data) {
@@ -150,21 +174,22 @@ impl Reader {
         {
             return text;
         }
-        text.push_str("event: error\n");
-        wire::data(&mut text, &error.unwrap_or_else(|| self.unknown_end()));
+        match error {
+            Some(error) => {
+                text.push_str(wire::ERROR);
+                wire::data(&mut text, &error);
+            }
+            None => text.push_str(&wire::incomplete(self.run_id, NO_END)),
+        }
         text.push_str(wire::DONE);
         text
     }
 
-    fn unknown_end(&self) -> Value {
-        json!({
-            "message_type": "error_message",
-            "run_id": self.run_id,
-            "error_type": "stream_incomplete",
-            "message": "The stream ended without saying how the run ended.",
-            "detail": "The server that worked on the run stopped. What the run stored is in its messages.",
-            "seq_id": null,
-        })
+    /// How a stream ends that can't be read any more.
+    fn broken(&mut self, error: &StoreError) -> String {
+        tracing::warn!(run = %self.run_id, %error, "a stream broke off");
+        self.over = true;
+        wire::incomplete(self.run_id, UNREAD) + wire::DONE
     }
 }
 

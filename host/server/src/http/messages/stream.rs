@@ -294,11 +294,28 @@ fn failed(text: &mut String, failure: &Failure) {
         fault.error_type = "internal_error";
         "An error occurred during agent execution.".clone_into(&mut fault.message);
     }
-    text.push_str("event: error\n");
+    text.push_str(ERROR);
     data(text, &fault.event(failure.run_id));
     if !failure.after_output {
         text.push_str(DONE);
     }
+}
+
+/// The event that says of a run's stream that it does not tell all of the run, and why.
+pub(super) fn incomplete(run_id: RunId, detail: &str) -> String {
+    let mut text = ERROR.to_owned();
+    data(
+        &mut text,
+        &json!({
+            "message_type": "error_message",
+            "run_id": run_id,
+            "error_type": "stream_incomplete",
+            "message": "The stream does not tell all of the run.",
+            "detail": detail,
+            "seq_id": null,
+        }),
+    );
+    text
 }
 
 /// One event. The JSON of a value has no line break.
@@ -308,6 +325,8 @@ pub(crate) fn data(text: &mut String, value: &Value) {
     text.push_str("\n\n");
 }
 
+/// Before an event that is an error.
+pub(super) const ERROR: &str = "event: error\n";
 /// Before the JSON of an event.
 const DATA: &str = "data: ";
 

@@ -42,7 +42,7 @@ pub(crate) async fn get(
     find::run(&app, &run_id).await.map(RunView::from).map(Json)
 }
 
-/// Deletes a run; its messages and steps stay.
+/// Deletes a run, which is cancelled first; its messages and steps stay.
 #[utoipa::path(
     delete,
     path = "/v1/runs/{run_id}",
@@ -56,7 +56,13 @@ pub(crate) async fn delete(
     Path(run_id): Path<String>,
 ) -> Result<Json<Value>, Refusal> {
     let id = find::id(&run_id)?;
-    let deleted = unbroken_contract(async move { Ok(app.store.delete_run(&id).await?) });
+    let deleted = unbroken_contract(async move {
+        if let Some(run) = app.store.run(&id).await? {
+            app.engine.cancel_one(id, run.agent_id).await?;
+            app.recordings.finished(&[id]).await;
+        }
+        Ok(app.store.delete_run(&id).await?)
+    });
     match deleted.await? {
         true => Ok(Json(Value::Null)),
         false => Err(missing::object("Run", id)),

@@ -21,6 +21,7 @@ use tokio_tungstenite::{
 };
 use tracing::Instrument as _;
 
+use super::pieces::Counted;
 use crate::{
     contract::Refusal,
     http::{auth, json::BODY_MAX},
@@ -39,7 +40,7 @@ const READ_BUFFER: usize = 8 << 10;
 const WRITE_BUFFER: usize = 16 << 10;
 
 /// A socket that is open.
-pub(super) type Socket = WebSocketStream<TokioIo<Upgraded>>;
+pub(super) type Socket = WebSocketStream<Counted<TokioIo<Upgraded>>>;
 
 /// Answers with a WebSocket, on which `serve` goes on.
 pub(super) fn accept<F>(
@@ -93,7 +94,8 @@ async fn socket(stream: Upgraded) -> Socket {
         .write_buffer_size(WRITE_BUFFER)
         .max_message_size(Some(BODY_MAX))
         .max_frame_size(Some(BODY_MAX));
-    WebSocketStream::from_raw_socket(TokioIo::new(stream), Role::Server, Some(config)).await
+    let stream = Counted::new(TokioIo::new(stream));
+    WebSocketStream::from_raw_socket(stream, Role::Server, Some(config)).await
 }
 
 /// What becomes the socket, where the request asks for one.

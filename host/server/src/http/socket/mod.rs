@@ -7,10 +7,12 @@
 //! them.
 //!
 //! - `frame`: what clients send, and what is no event of what they get. `session`: one socket.
+//!   `pieces`: messages that do not become whole.
 //! - `handshake`: how a request becomes a socket. Who may ask, `auth` says as of every request.
 
 mod frame;
 mod handshake;
+mod pieces;
 mod session;
 
 use std::sync::Arc;

@@ -25,6 +25,7 @@ use tokio_tungstenite::tungstenite::{
 use super::{
     frame::{self, Command, RequestId},
     handshake::Socket,
+    pieces::Pieces,
 };
 use crate::{
     contract::{Refusal, body},
@@ -70,6 +71,7 @@ enum Ending {
 
 /// Serves a socket until either side closes it.
 pub(super) async fn run(app: AppState, to: Recipient, socket: Socket) {
+    let pieces = socket.get_ref().pieces();
     let (mut sink, mut source) = socket.split();
     let (out, queue) = mpsc::channel(FRAMES_WAITING_MAX);
     let (closing, silence) = (app.closing.clone(), app.client_timeout);
@@ -82,7 +84,7 @@ pub(super) async fn run(app: AppState, to: Recipient, socket: Socket) {
     let ending = {
         let mut writing = std::pin::pin!(write(&mut sink, queue, silence / PINGS));
         let ending = tokio::select! {
-            ending = session.read(&mut source) => ending,
+            ending = session.read(&mut source, pieces) => ending,
             () = &mut writing => Ending::Gone,
             () = closing.cancelled() => {
                 // The server cancels its runs, whose last events say so.
@@ -177,31 +179,39 @@ struct Session {
 
 impl Session {
     /// Does what the client's frames say, one after another.
-    async fn read(&mut self, source: &mut SplitStream<Socket>) -> Ending {
+    async fn read(&mut self, source: &mut SplitStream<Socket>, mut pieces: Pieces) -> Ending {
+        let patience = self.app.client_timeout;
         loop {
-            let next = tokio::time::timeout(self.app.client_timeout, source.next()).await;
-            let Ok(next) = next else {
-                return Ending::Gone;
+            let message = match tokio::time::timeout(patience, source.next()).await {
+                Err(_) | Ok(None) => return Ending::Gone,
+                Ok(Some(Err(error))) => return ending(&error),
+                Ok(Some(Ok(message))) => message,
             };
-            let answer = match next {
-                None => return Ending::Gone,
-                Some(Err(error)) => return ending(&error),
-                Some(Ok(Message::Text(text))) => self.obey(&text).await,
-                Some(Ok(Message::Binary(_))) => {
+            if pieces.note(&message) >= patience {
+                return Ending::Close(CloseCode::Policy, "the message did not arrive in time");
+            }
+            let answer = match message {
+                Message::Text(text) => self.obey(&text).await,
+                Message::Binary(_) => {
                     let text = "send frames of JSON text";
                     let refused = Rejection::with(&error::UNSUPPORTED_MEDIA_TYPE, text);
                     Some(frame::refusal(&refused.into(), &None))
                 }
                 // Pings and closes are answered where frames are read.
-                Some(Ok(_)) => None,
+                _ => None,
             };
             if let Some(answer) = answer
                 && self.out.send(answer).await.is_err()
             {
                 return Ending::Gone;
             }
-            while self.streams.try_join_next().is_some() {}
+            self.reap();
         }
+    }
+
+    /// Forgets the streams that have ended.
+    fn reap(&mut self) {
+        while self.streams.try_join_next().is_some() {}
     }
 
     /// Does what a frame says, and gives what answers it beside a stream.
@@ -248,7 +258,7 @@ impl Session {
     }
 
     fn expect_room(&mut self) -> Result<(), Refusal> {
-        while self.streams.try_join_next().is_some() {}
+        self.reap();
         if self.streams.len() < STREAMS_MAX {
             return Ok(());
         }

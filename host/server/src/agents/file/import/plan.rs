@@ -7,15 +7,21 @@ use bulkhead_domain::{
     Agent, AgentType, Block, ToolRule,
     id::{BlockId, IdentityId},
 };
-use bulkhead_store::ToolRecord;
+use bulkhead_store::{
+    ToolRecord,
+    agent::{self, limits::BLOCKS_MAX},
+    block,
+    check::NAME_MAX,
+};
 use serde_json::{Map, Value};
 
 use super::{
     super::{
+        BYTES_MAX, PIECE_BYTES_MAX,
         agent::{FileAgent, FileBlock, Names},
         read::Document,
     },
-    history::History,
+    history::{History, refused},
     options::Options,
     tools::{self, Planned},
 };
@@ -23,6 +29,7 @@ use crate::{
     agents::{body::CreateAgent, create, name},
     app::App,
     contract::Refusal,
+    http::error::Rejection,
 };
 
 /// What is added to a name of a file.
@@ -78,10 +85,11 @@ pub(super) async fn plan(
         names: of_ids(tools.iter().map(|tool| tool.name().to_owned())),
         blocks: HashMap::new(),
         all_blocks: Vec::new(),
+        prompt_bytes: 0,
     };
     for FileBlock { id, block } in blocks {
-        planning.blocks.insert(id, planning.all_blocks.len());
-        planning.all_blocks.push(block.into());
+        let at = planning.block(&id, block.into())?;
+        planning.blocks.insert(id, at);
     }
     let mut planned = Vec::with_capacity(agents.len());
     for agent in agents {
@@ -111,17 +119,25 @@ struct Planning<'a> {
     blocks: HashMap<String, usize>,
     /// Those of the file, and those that its agents bring.
     all_blocks: Vec<Block>,
+    /// Bytes of the system messages until now. They may have the same blocks, so that a small file
+    /// could want a lot of memory.
+    prompt_bytes: usize,
 }
 
 impl Planning<'_> {
     async fn agent(&mut self, file: FileAgent) -> Result<PlannedAgent, Refusal> {
         let FileAgent {
-            names,
+            mut names,
             mut body,
             messages,
             ..
         } = file;
-        body.name = Some(self.name(body.name.take()));
+        let name = self.name(body.name.take());
+        if name.len() > NAME_MAX {
+            let reason = format_args!("its name has more than {NAME_MAX} bytes");
+            return Err(refused(&names.id, reason));
+        }
+        body.name = Some(name);
         create::check(&body)?;
         let agent_type = body.agent_type.unwrap_or_default();
         let choice = std::mem::take(&mut body.models);
@@ -143,20 +159,33 @@ impl Planning<'_> {
         }
         let mut agent = create::agent(body, agent_type, llm, embedding, Vec::new());
         agent.response_format = response_format;
-        let own: Vec<Block> = blocks
-            .iter()
-            .map(|at| self.all_blocks[*at].clone())
-            .collect();
-        let history = if messages.is_empty() || self.options.strip_messages {
-            let sequence = sequence.into_iter().flatten().map(Incoming::from);
-            History::begun(&agent, &own, sequence.collect())
-        } else {
-            History::read(&agent, &own, messages, &names.in_context_message_ids)?
-        };
-        agent.message_ids.clone_from(&history.context);
+        agent::expect_storable(&agent).map_err(|error| refused(&names.id, error))?;
+        let own = self.own(&names, &agent, &blocks)?;
+        let block_ids = own.iter().map(|block| block.id).collect();
+        let begins = messages.is_empty() || self.options.strip_messages;
+        let context = std::mem::take(&mut names.in_context_message_ids);
+        // Large histories take long to read: not on a thread that others wait for.
+        let read = tokio::task::spawn_blocking(move || {
+            let history = if begins {
+                let sequence = sequence.into_iter().flatten().map(Incoming::from);
+                History::begun(&agent, &own, sequence.collect())?
+            } else {
+                History::read(&agent, &own, messages, &context)?
+            };
+            agent.message_ids.clone_from(&history.context);
+            Ok::<_, Refusal>((agent, history))
+        });
+        let (agent, history) = read.await.map_err(|error| Rejection::host(&error))??;
+        self.prompt_bytes = self.prompt_bytes.saturating_add(history.prompt_bytes());
+        if self.prompt_bytes > BYTES_MAX {
+            let reason = format_args!(
+                "the system prompts of the agents until this one have more than {BYTES_MAX} bytes"
+            );
+            return Err(refused(&names.id, reason));
+        }
         Ok(PlannedAgent {
             agent,
-            block_ids: own.iter().map(|block| block.id).collect(),
+            block_ids,
             tools,
             rules,
             tags,
@@ -177,6 +206,28 @@ impl Planning<'_> {
         name
     }
 
+    /// Takes a block into the plan, and gives its place; `id` is what the file calls it.
+    fn block(&mut self, id: &str, block: Block) -> Result<usize, Refusal> {
+        block::expect_storable(&block).map_err(|error| refused(id, error))?;
+        self.all_blocks.push(block);
+        Ok(self.all_blocks.len() - 1)
+    }
+
+    /// The blocks at these places, all of which stand in the agent's system message.
+    fn own(&self, names: &Names, agent: &Agent, places: &[usize]) -> Result<Vec<Block>, Refusal> {
+        let blocks = places.iter().map(|at| &self.all_blocks[*at]);
+        let values = blocks.clone().map(|block| block.value.len());
+        let bytes = agent.system.len() + values.sum::<usize>();
+        if bytes > PIECE_BYTES_MAX {
+            let reason = format_args!(
+                "its system prompt has {bytes} bytes with its blocks, more than the \
+                 {PIECE_BYTES_MAX} of a message"
+            );
+            return Err(refused(&names.id, reason));
+        }
+        Ok(blocks.cloned().collect())
+    }
+
     /// Places of the agent's blocks: those that it names, and those that it brings.
     fn blocks(&mut self, names: &Names, body: &mut CreateAgent) -> Result<Vec<usize>, Refusal> {
         let named = names.blocks().iter();
@@ -186,8 +237,11 @@ impl Planning<'_> {
         let mut seen = HashSet::new();
         places.retain(|at| seen.insert(*at));
         for block in body.memory_blocks.take().into_iter().flatten() {
-            places.push(self.all_blocks.len());
-            self.all_blocks.push(block.into());
+            places.push(self.block(&names.id, block.into())?);
+        }
+        if places.len() > BLOCKS_MAX {
+            let reason = format_args!("it has more than {BLOCKS_MAX} blocks");
+            return Err(refused(&names.id, reason));
         }
         let mut labels = HashSet::new();
         for at in &places {

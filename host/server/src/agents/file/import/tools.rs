@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use bulkhead_store::{NewTool, ToolRecord};
+use bulkhead_store::{NewTool, ToolRecord, tool::limits::NAME_MAX};
 use serde_json::Value;
 
 use super::super::tool::FileTool;
@@ -11,6 +11,7 @@ use crate::{
     app::App,
     contract::{Refusal, body},
     http::tools::save::{self, ToolCreate},
+    source::{self, COMPONENT},
 };
 
 /// A tool of a document, as it will be here.
@@ -34,7 +35,8 @@ impl Planned {
 /// names; tools from source are checked as every tool that is saved.
 ///
 /// 400 that names the tool: one that comes with other servers alone, one without a source, one whose
-/// source can't be used, one whose name is another's.
+/// source can't be used, one whose name is another's, one that would get what a person granted to
+/// another source.
 pub(super) async fn plan(
     app: &App,
     tools: Vec<FileTool>,
@@ -61,12 +63,19 @@ pub(super) async fn plan(
 }
 
 fn name(tool: &FileTool) -> Result<&str, Refusal> {
-    tool.name().ok_or_else(|| {
+    let name = tool.name().ok_or_else(|| {
         Refusal::bad_request(format!(
             "The tool {} of the file needs a name, or a json_schema with one",
             tool.id
         ))
-    })
+    })?;
+    if name.len() > NAME_MAX {
+        return Err(Refusal::bad_request(format!(
+            "The name of the tool {} of the file has more than {NAME_MAX} bytes",
+            tool.id
+        )));
+    }
+    Ok(name)
 }
 
 async fn one(
@@ -97,9 +106,44 @@ async fn one(
                 save::expect_replaceable(former)?;
             }
             let new = prepared(app, &tool, &name).await?;
+            if let Some(former) = &former {
+                expect_ungranted(app, former, &new).await?;
+            }
             Ok(Planned::Save(Box::new(new), former.map(Box::new)))
         }
     }
+}
+
+/// Whether a call runs the same text and packages after the tool was saved.
+fn runs_the_same(former: &ToolRecord, new: &NewTool) -> bool {
+    former.source_code == new.source_code
+        && former.packages == new.packages
+        && source::language(former.source_type.as_deref())
+            == source::language(new.source_type.as_deref())
+}
+
+/// Refuses to put another source in the place of one to whose name something is granted: a person
+/// allowed that source to do it, and who wrote the file is not known. What is granted to all tools
+/// from source is granted to any that is saved.
+pub(super) async fn expect_ungranted(
+    app: &App,
+    former: &ToolRecord,
+    new: &NewTool,
+) -> Result<(), Refusal> {
+    if runs_the_same(former, new) {
+        return Ok(());
+    }
+    let name = former.name.as_str();
+    let grants = app.registry.grants_of(COMPONENT, name).await?;
+    if grants.iter().all(|grant| grant.tool.is_none()) {
+        return Ok(());
+    }
+    Err(Refusal::bad_request(format!(
+        "The tool '{name}' of the file has another source than the one that is here, to which \
+         something is granted; nothing was imported. Revoke the grants of '{name}' \
+         (GET /v1/grants?component={COMPONENT}&tool={name}, DELETE /v1/grants/{{grant_id}}), or \
+         import with override_existing_tools=false to keep the tool that is here"
+    )))
 }
 
 fn without_source(tool: &FileTool, name: &str) -> Refusal {

@@ -57,7 +57,7 @@ fn add<'a>(unheld: &mut Vec<String>, what: &str, names: impl Iterator<Item = &'a
         return;
     }
     let shown = names.iter().take(NAMES_MAX);
-    let shown: Vec<_> = shown.map(|name| clipped((*name).to_owned())).collect();
+    let shown: Vec<_> = shown.map(clipped).collect();
     let more = names.len().saturating_sub(NAMES_MAX);
     let rest = match more {
         0 => String::new(),

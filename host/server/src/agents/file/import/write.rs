@@ -2,10 +2,12 @@
 
 use bulkhead_domain::id::{AgentId, BlockId};
 use bulkhead_store::{NewAgent, StepCommit, StoreError, ToolRecord};
+use tokio::time::Instant;
 
 use super::{
+    late,
     plan::{Plan, PlannedAgent, Wanted},
-    tools::Planned,
+    tools::{self, Planned},
 };
 use crate::{
     agents::toolset,
@@ -17,10 +19,15 @@ use crate::{
 /// Blocks that the store takes at once.
 const BLOCKS_AT_ONCE: usize = bulkhead_store::block::BLOCKS_AT_ONCE_MAX;
 
-/// Writes a plan, and gives the agents in their order.
-pub(super) async fn write(app: &App, plan: Plan) -> Result<Vec<AgentId>, Refusal> {
+/// Writes a plan until `deadline`, and gives the agents in their order.
+pub(super) async fn write(
+    app: &App,
+    plan: Plan,
+    deadline: Instant,
+) -> Result<Vec<AgentId>, Refusal> {
     let mut writer = Writer {
         app,
+        deadline,
         undo: Vec::new(),
     };
     let written = writer.all(plan).await;
@@ -44,6 +51,8 @@ enum Written {
 
 struct Writer<'a> {
     app: &'a App,
+    /// Seen between writes, each of which ends by itself.
+    deadline: Instant,
     undo: Vec<Written>,
 }
 
@@ -51,9 +60,11 @@ impl Writer<'_> {
     async fn all(&mut self, plan: Plan) -> Result<Vec<AgentId>, Refusal> {
         let mut tools = Vec::with_capacity(plan.tools.len());
         for tool in plan.tools {
+            self.expect_time()?;
             tools.push(self.tool(tool).await?);
         }
         for blocks in plan.blocks.chunks(BLOCKS_AT_ONCE) {
+            self.expect_time()?;
             let stored = self.app.store.create_blocks(blocks).await;
             stored.map_err(missing::stored)?;
             self.undo
@@ -61,9 +72,17 @@ impl Writer<'_> {
         }
         let mut agents = Vec::with_capacity(plan.agents.len());
         for agent in plan.agents {
+            self.expect_time()?;
             agents.push(self.agent(agent, &tools).await?);
         }
         Ok(agents)
+    }
+
+    fn expect_time(&self) -> Result<(), Refusal> {
+        match Instant::now() < self.deadline {
+            true => Ok(()),
+            false => Err(late()),
+        }
     }
 
     async fn tool(&mut self, tool: Planned) -> Result<ToolRecord, Refusal> {
@@ -71,6 +90,10 @@ impl Writer<'_> {
             Planned::There(tool) => return Ok(*tool),
             Planned::Save(new, former) => (*new, former),
         };
+        // Somebody may have saved or granted something since it was planned.
+        if let Some(there) = self.app.store.tool_by_name(&new.name).await? {
+            tools::expect_ungranted(self.app, &there, &new).await?;
+        }
         let saved = save::store(self.app, new).await?;
         let former = former.filter(|_| !saved.is_new);
         // What somebody else saved meanwhile is known to nobody here and can't be put back.

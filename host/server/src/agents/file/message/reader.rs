@@ -1,6 +1,6 @@
 //! A message of a file as one of this server.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use bulkhead_agent::{input::client_return, pack};
 use bulkhead_domain::{
@@ -9,7 +9,7 @@ use bulkhead_domain::{
 use serde_json::{Value, json};
 
 use super::{
-    super::content,
+    super::{PIECE_BYTES_MAX, content},
     Content, FileMessage,
     parts::{FileApproval, FileReturn},
 };
@@ -20,8 +20,10 @@ use crate::contract::repr;
 pub(in crate::agents::file) struct Before {
     /// The tool of every call, by the call's id.
     tools: HashMap<String, String>,
-    /// The calls of the last request for approval.
+    /// The calls of the last request for approval, until all of them are decided on at once.
     asked: Vec<String>,
+    /// The same ones.
+    is_asked: HashSet<String>,
 }
 
 impl Before {
@@ -33,27 +35,34 @@ impl Before {
         self.tools.extend(tools);
         if message.is_approval_request() {
             self.asked = calls.map(|call| call.id.clone()).collect();
+            self.is_asked = self.asked.iter().cloned().collect();
         }
     }
 
     /// A decision in the older form: on the one call that it names, or on all calls of the request
     /// whose message it names.
     fn decided(
-        &self,
+        &mut self,
         named: Option<String>,
         approve: bool,
         reason: Option<String>,
-    ) -> Vec<Approval> {
+    ) -> Result<Vec<Approval>, String> {
         let calls = match named {
-            Some(call) if self.asked.is_empty() || self.asked.contains(&call) => vec![call],
-            _ => self.asked.clone(),
+            Some(call) if self.asked.is_empty() || self.is_asked.contains(&call) => vec![call],
+            _ => std::mem::take(&mut self.asked),
         };
+        // Each of them gets the reason.
+        let bytes = reason.as_ref().map_or(0, String::len);
+        if bytes.saturating_mul(calls.len()) > PIECE_BYTES_MAX {
+            let calls = calls.len();
+            return Err(format!("its denial_reason is too long for {calls} calls"));
+        }
         let decisions = calls.into_iter().map(|tool_call_id| Approval::Approval {
             tool_call_id,
             approve,
             reason: reason.clone(),
         });
-        decisions.collect()
+        Ok(decisions.collect())
     }
 }
 
@@ -91,11 +100,11 @@ impl Reader<'_> {
         };
         let calls = file.tool_calls.into_iter().flatten();
         message.tool_calls = calls.map(ToolCall::from).collect();
-        for call in read.calls {
-            if !message.tool_calls.iter().any(|known| known.id == call.id) {
-                message.tool_calls.push(call);
-            }
-        }
+        let known = message.tool_calls.iter().map(|call| call.id.clone());
+        let mut known: HashSet<String> = known.collect();
+        let new = read.calls.into_iter();
+        let new = new.filter(|call| known.insert(call.id.clone()));
+        message.tool_calls.extend(new);
         let mut returns: Vec<FileReturn> = file.tool_returns.into_iter().flatten().collect();
         returns.extend(read.returns.into_iter().map(FileReturn::from));
         if message.role == Role::Tool {
@@ -106,9 +115,12 @@ impl Reader<'_> {
             let name = file.name.as_deref();
             message.tool_returns = self.returns(returns, name, message.created_at, before)?;
             // What the content repeats is there by now.
-            let is_said = |text: &str| message.tool_returns.iter().any(|one| one.packed == text);
-            read.parts
-                .retain(|part| !matches!(part, Part::Text { text, .. } if is_said(text)));
+            let said = message.tool_returns.iter().map(|one| one.packed.as_str());
+            let said: HashSet<&str> = said.collect();
+            read.parts.retain(|part| match part {
+                Part::Text { text, .. } => !said.contains(text.as_str()),
+                _ => true,
+            });
         } else if returns.is_empty() {
             message.name = file.name;
         } else {
@@ -126,7 +138,7 @@ impl Reader<'_> {
         message.approvals = approvals;
         if let (true, Some(approve)) = (message.approvals.is_empty(), file.approve) {
             let named = file.approval_request_id;
-            message.approvals = before.decided(named, approve, file.denial_reason);
+            message.approvals = before.decided(named, approve, file.denial_reason)?;
         }
         before.note(&message);
         Ok(message)
@@ -139,10 +151,16 @@ impl Reader<'_> {
         at: Timestamp,
         before: &Before,
     ) -> Result<Vec<ToolReturn>, String> {
+        let mut bytes = 0_usize;
         let read = returns.into_iter().map(|file| {
             let id = file.tool_call_id.clone().unwrap_or_default();
             let called = before.tools.get(&id).map(String::as_str);
             let name = called.or(name).unwrap_or_default().to_owned();
+            // Each of them has the name of its tool.
+            bytes = bytes.saturating_add(name.len());
+            if bytes > PIECE_BYTES_MAX {
+                return Err("the name of its tool is too long for so many results".to_owned());
+            }
             let response = file.func_response.or(file.tool_return);
             let (text, packed, parts) = match response.unwrap_or_default() {
                 Value::String(packed) => (unpacked(&packed), Some(packed), None),

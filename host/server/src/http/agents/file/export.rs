@@ -5,9 +5,10 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use bulkhead_domain::id::ConversationId;
+use bytes::Bytes;
 use http::{HeaderValue, header};
 use serde::Deserialize;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 use utoipa::ToSchema;
 
 use super::{super::find, AT_ONCE, slot};
@@ -16,7 +17,6 @@ use crate::{
         document::{AgentFile, Skill},
         export::{self, Wanted},
     },
-    app::App,
     contract::{
         OptionalBody, Parameters, Refusal,
         body::Schema,
@@ -24,7 +24,7 @@ use crate::{
         id,
         query::{FromQuery, Query},
     },
-    http::{AppState, messages::list::DEFAULT, query::Path},
+    http::{AppState, messages::list::DEFAULT, query::Path, unbroken_contract},
 };
 
 static EXPORTING: Semaphore = Semaphore::const_new(AT_ONCE);
@@ -90,7 +90,7 @@ pub(crate) async fn export(
         scrub_messages: query.scrub_messages.unwrap_or(false),
         skills: Vec::new(),
     };
-    written(&app, &agent_id, wanted).await
+    written(app, &agent_id, wanted).await
 }
 
 /// As [`export()`], with what the client adds.
@@ -114,7 +114,7 @@ pub(crate) async fn export_with_skills(
         scrub_messages: body.scrub_messages,
         skills: body.skills,
     };
-    written(&app, &agent_id, wanted).await
+    written(app, &agent_id, wanted).await
 }
 
 /// The conversation that a client names; none for the agent's own thread.
@@ -125,10 +125,30 @@ fn conversation(named: Option<&str>) -> Result<Option<ConversationId>, Refusal> 
         .transpose()
 }
 
-async fn written(app: &App, agent_id: &str, wanted: Wanted) -> Result<Response, Refusal> {
+async fn written(app: AppState, agent_id: &str, wanted: Wanted) -> Result<Response, Refusal> {
     let id = find::id(agent_id)?;
-    let _slot = slot(&EXPORTING).await?;
-    let document = export::export(app, id, wanted).await?;
+    let place = slot(&EXPORTING).await?;
+    // Writing the document goes on where the client leaves, so that its place goes along.
+    let document = unbroken_contract(async move {
+        let json = export::export(&app, id, wanted).await?;
+        Ok(Written {
+            json,
+            _place: place,
+        })
+    });
+    let document = Bytes::from_owner(document.await?);
     let json = HeaderValue::from_static("application/json");
     Ok(([(header::CONTENT_TYPE, json)], document).into_response())
+}
+
+/// A document that keeps its place until its last byte was sent, however slowly the client reads.
+struct Written {
+    json: Vec<u8>,
+    _place: SemaphorePermit<'static>,
+}
+
+impl AsRef<[u8]> for Written {
+    fn as_ref(&self) -> &[u8] {
+        &self.json
+    }
 }

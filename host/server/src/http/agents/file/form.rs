@@ -21,6 +21,14 @@ use crate::{
 
 /// Fields of a form. The contract has a dozen.
 const FIELDS_MAX: usize = 64;
+/// Bytes of a field's name; none of the contract's is longer.
+const FIELD_NAME_MAX: usize = 64;
+/// Bytes of a field other than the file: names and handles.
+const TEXT_MAX: usize = 64 << 10;
+/// Bytes of the secrets.
+const SECRETS_MAX: usize = 1 << 20;
+/// The names of the field with the secrets.
+const SECRETS: [&str; 2] = ["secrets", "env_vars_json"];
 /// Older clients send the handle of the embedding model in it.
 const EMBEDDING_HEADER: &str = "x-override-embedding-model";
 
@@ -62,7 +70,8 @@ struct Form {
 
 impl Form {
     async fn take(&mut self, field: Field<'_>) -> Result<(), Refusal> {
-        let Some(name) = field.name().map(str::to_owned) else {
+        let name = field.name().filter(|name| name.len() <= FIELD_NAME_MAX);
+        let Some(name) = name.map(str::to_owned) else {
             return Ok(());
         };
         let bytes = field.bytes().await;
@@ -75,6 +84,12 @@ impl Form {
             }
             self.file = Some(bytes);
             return Ok(());
+        }
+        let is_secrets = SECRETS.contains(&name.as_str());
+        let limit = if is_secrets { SECRETS_MAX } else { TEXT_MAX };
+        if bytes.len() > limit {
+            let reason = format!("the field {name} has more than {limit} bytes");
+            return Err(malformed(&reason));
         }
         let Ok(text) = String::from_utf8(bytes.to_vec()) else {
             return Err(malformed(&format!("the field {name} is no text")));
@@ -113,7 +128,7 @@ impl Form {
         if !self.faults.is_empty() {
             return Err(Refusal::invalid(&self.faults, &[]));
         }
-        if let Some(secrets) = self.text(&["secrets", "env_vars_json"]) {
+        if let Some(secrets) = self.text(&SECRETS) {
             options.secrets = options::secrets(&secrets)?;
         }
         Ok((file.unwrap_or_default(), options))

@@ -92,10 +92,14 @@ pub(crate) async fn import(
         slots: None,
     };
     // From its first byte on, so that no more of them are in memory than have a place.
-    let _slot = slot(&IMPORTING).await?;
+    let place = slot(&IMPORTING).await?;
     let body = json::read_body(request, &reading).await?;
     let (file, options) = form::read(&headers, body).await?;
-    let imported = unbroken_contract(async move { import::import(&app, file, options).await });
+    let imported = unbroken_contract(async move {
+        // It goes on where the client leaves, and keeps its place until then.
+        let _place = place;
+        import::import(&app, file, options).await
+    });
     let agents = imported.await?.into_iter();
     Ok(Json(ImportedAgentsResponse {
         agent_ids: agents.map(|id| id.to_string()).collect(),

@@ -10,8 +10,8 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::http::error::{self, Rejection};
 
-/// Files that are in memory at once on their way in, and as many on their way out; further ones wait
-/// for a moment.
+/// Files that are in memory at once on their way in, and as many on their way out, until their last
+/// byte was taken; further ones wait for a moment.
 const AT_ONCE: usize = 2;
 /// How long one waits.
 const WAIT: Duration = Duration::from_secs(30);

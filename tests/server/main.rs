@@ -27,6 +27,7 @@ mod hostile;
 mod internal;
 mod lifecycle;
 mod live;
+mod mcp;
 mod messages;
 mod models;
 mod providers;

@@ -49,6 +49,7 @@ mod full;
 mod grant;
 mod history;
 mod identity;
+mod mcp_server;
 mod message;
 mod package_set;
 mod provider;

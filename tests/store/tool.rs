@@ -69,6 +69,7 @@ on_both! {
             enable_parallel_execution: Some(false),
             metadata: new.metadata,
             component: None,
+            mcp: None,
             packages: Some(packages),
             created_by_id: new.user_id.clone(),
             last_updated_by_id: new.user_id,

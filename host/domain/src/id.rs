@@ -149,6 +149,8 @@ kinds! {
     TraceKind = "provider_trace", TraceId;
     /// Agents that work together.
     GroupKind = "group", GroupId;
+    /// A server of tools that speaks MCP.
+    McpServerKind = "mcp_server", McpServerId;
 }
 
 #[cfg(test)]

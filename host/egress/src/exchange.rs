@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use tracing::debug;
 
 use crate::{
-    BoxBody, Credential, EgressError,
+    BoxBody, Credential, EgressError, Scrubber,
     body_in::{Connection, ResponseBody},
     body_out::{RequestBody, Verdict},
     error::{chain, excerpt},
@@ -30,6 +30,8 @@ pub(crate) struct Hop<'a> {
     pub(crate) body: Payload,
     pub(crate) credentials: Wanted<'a>,
     pub(crate) times: Times,
+    /// Whether the body of the answer is searched on its way.
+    pub(crate) masks: bool,
 }
 
 /// The guest's body.
@@ -82,6 +84,7 @@ pub(crate) async fn exchange(session: &Arc<Inner>, hop: Hop<'_>) -> Result<Answe
         body,
         credentials,
         times,
+        masks,
     } = hop;
     if FORBIDDEN_METHODS
         .iter()
@@ -155,7 +158,9 @@ pub(crate) async fn exchange(session: &Arc<Inner>, hop: Hop<'_>) -> Result<Answe
     let answer = answer.map_err(|e| verdict.get().unwrap_or_else(|| failure(&e, session)))?;
 
     let (head, incoming) = answer.into_parts();
-    let mask = if flows {
+    let mask = if !masks {
+        Scrubber::none().stream()
+    } else if flows {
         session.scrubber().stream_of(&known_to(session, target))
     } else {
         session.scrubber().stream()

@@ -75,6 +75,7 @@ impl Session {
                 body: Payload::Whole(trip.body.clone()),
                 credentials: trip.credentials,
                 times,
+                masks: true,
             };
             let answer = exchange(&self.0, hop).await?;
             let Some(location) = redirect(&answer) else {

@@ -34,7 +34,21 @@ impl Session {
         use_tls: bool,
         limits: StreamLimits,
     ) -> Result<http::Response<BoxBody>, EgressError> {
-        let sent = self.start(request, use_tls, limits).await;
+        let sent = self.start(request, use_tls, limits, true).await;
+        sent.map_err(|error| error.redacted(self.scrubber()))
+    }
+
+    /// The same for the host itself, which gets the body of the answer as it comes. Searching a flow
+    /// holds back its last bytes, and a server that waits after a whole message would never be heard.
+    /// Whoever calls this searches whole messages with [`Session::scrubber`] before anybody else sees
+    /// them.
+    pub async fn send_unmasked(
+        &self,
+        request: http::Request<BoxBody>,
+        use_tls: bool,
+        limits: StreamLimits,
+    ) -> Result<http::Response<BoxBody>, EgressError> {
+        let sent = self.start(request, use_tls, limits, false).await;
         sent.map_err(|error| error.redacted(self.scrubber()))
     }
 
@@ -43,6 +57,7 @@ impl Session {
         request: http::Request<BoxBody>,
         use_tls: bool,
         limits: StreamLimits,
+        masks: bool,
     ) -> Result<http::Response<BoxBody>, EgressError> {
         let (head, body) = request.into_parts();
         let mut guest = head.headers;
@@ -65,6 +80,7 @@ impl Session {
                 first_byte: Some(limits.first_byte_timeout),
                 between_bytes: Some(limits.between_bytes_timeout),
             },
+            masks,
         };
         let answer = exchange(&self.0, hop).await?;
         let mut response = http::Response::new(answer.body.boxed_unsync());

@@ -5,6 +5,7 @@
 //!   answer. [`client`]: the one entry point.
 //! - [`openai`], [`responses`], [`anthropic`], [`gemini`]: wire formats. [`embed`]: vectors.
 //!   [`turns`]: conversations as strict vendors want them. [`transport`]: HTTP, repeats, streams.
+//!   [`sse`]: their events.
 //! - [`scripted`]: the offline model. [`catalog`]: which models there are, and what texts weigh.
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
 
@@ -19,6 +20,7 @@ mod gemini;
 mod openai;
 mod responses;
 pub mod scripted;
+pub mod sse;
 mod transport;
 mod turns;
 

@@ -9,6 +9,7 @@
 //! - [`Report`], [`Failure`], [`Event`]: what comes out, and what is seen on the way.
 //! - [`services`]: the traits behind the interfaces that reach beyond the sandbox.
 //! - [`adapter`]: components with plain typed exports as tools.
+//! - [`InputCheck`]: JSON against a schema that nobody trusts.
 //! - [`Settings`]: every size of the sandbox, with its reason.
 
 pub mod adapter;
@@ -44,6 +45,7 @@ pub use event::{Event, EventSink, LogLevel};
 pub use lineage::Lineage;
 pub use report::{Failure, LogLine, Report};
 pub use sandbox::Sandbox;
+pub use schema::InputCheck;
 pub use services::Services;
 pub use settings::{Settings, Usage};
 pub use source::{

@@ -17,7 +17,8 @@ const MAX_MESSAGE: usize = 400;
 const MAX_PATTERN_BYTES: usize = 256 * 1024;
 
 /// A compiled schema.
-pub(crate) struct InputCheck {
+#[derive(Debug)]
+pub struct InputCheck {
     validator: Validator,
     /// Levels of a value that may be checked: a schema that refers to itself costs the more the
     /// deeper the value is.
@@ -27,8 +28,8 @@ pub(crate) struct InputCheck {
 impl InputCheck {
     /// Compiles a schema (JSON Schema 2020-12). References to other documents are refused,
     /// patterns run in linear time, and what checking can cost is bounded, because schemas come
-    /// from guests and are checked outside of their fuel.
-    pub(crate) fn new(schema: &Value) -> Result<Self, String> {
+    /// from guests and are checked outside of their fuel. The error says why it is refused.
+    pub fn new(schema: &Value) -> Result<Self, String> {
         let max_depth = cost::max_instance_depth(schema)?;
         let patterns = PatternOptions::regex()
             .size_limit(MAX_PATTERN_BYTES)
@@ -44,7 +45,7 @@ impl InputCheck {
     }
 
     /// Every problem of a JSON text, up to a limit.
-    pub(crate) fn check_text(&self, text: &str) -> Result<Value, Vec<Problem>> {
+    pub fn check_text(&self, text: &str) -> Result<Value, Vec<Problem>> {
         let value = unique::from_str(text).map_err(|error| {
             vec![Problem {
                 at: String::new(),
@@ -56,7 +57,7 @@ impl InputCheck {
     }
 
     /// Every problem of a value, up to a limit.
-    pub(crate) fn check(&self, value: &Value) -> Result<(), Vec<Problem>> {
+    pub fn check(&self, value: &Value) -> Result<(), Vec<Problem>> {
         if !cost::is_within_depth(value, self.max_depth) {
             let message = format!("nested deeper than {} levels", self.max_depth);
             return Err(vec![Problem {

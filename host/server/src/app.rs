@@ -42,6 +42,8 @@ pub(crate) struct App {
     pub(crate) tasks: TaskTracker,
     /// The way out for what the server itself fetches for clients.
     pub(crate) egress: Egress,
+    /// Speaks to MCP servers.
+    pub(crate) mcp: bulkhead_mcp::Client,
     pub(crate) ids: crate::http::observe::RequestIds,
     /// Cancelled when the server begins to shut down: sockets say good-bye.
     pub(crate) closing: CancellationToken,

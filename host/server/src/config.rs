@@ -16,6 +16,8 @@ use std::{
     time::Duration,
 };
 
+use bulkhead_policy::Cidr;
+
 pub use self::options::Options;
 use self::options::default_data_dir;
 use crate::telemetry::LogFormat;
@@ -60,6 +62,11 @@ pub struct Config {
     pub sandbox: bulkhead_sandbox::Settings,
     /// Settings of the way out to the network.
     pub egress: bulkhead_egress::Settings,
+    /// Settings of the client of MCP servers. Its ranges of addresses are set by the server.
+    pub mcp: bulkhead_mcp::Settings,
+    /// Ranges of private addresses that MCP servers may have; none for those of this machine, where
+    /// there is no token, so that whoever can ask this server is on it anyway.
+    pub mcp_private: Option<Vec<Cidr>>,
     /// Connections at once.
     pub max_connections: usize,
     /// How long a client may take nothing of what it is sent, or on a WebSocket leave a ping without
@@ -135,6 +142,8 @@ impl Config {
             key: None,
             sandbox: bulkhead_sandbox::Settings::default(),
             egress: bulkhead_egress::Settings::default(),
+            mcp: bulkhead_mcp::Settings::default(),
+            mcp_private: None,
             max_connections: DEFAULT_CONNECTIONS,
             client_timeout: DEFAULT_CLIENT_TIMEOUT,
             grace: DEFAULT_GRACE,

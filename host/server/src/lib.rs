@@ -5,6 +5,7 @@
 //! - [`telemetry`]: the log.
 //! - [`cli`]: the program `bulkhead`.
 //! - `http`: the API, one file a resource. `registry`: what is installed and what it may do.
+//! - `mcp`: tools that MCP servers run.
 //! - `agents`: what the agent loop gets of this server: models and tools.
 //! - `calls`: the one way by which tools run. `listener`, `connection`: connections.
 //! - `data_dir`: the folder of a server. `retention`: how long receipts are kept.
@@ -22,6 +23,7 @@ mod data_dir;
 mod http;
 mod limits_patch;
 mod listener;
+mod mcp;
 mod metrics;
 mod registry;
 mod retention;

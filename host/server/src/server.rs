@@ -23,6 +23,7 @@ use crate::{
     data_dir,
     http::{self, auth::Access, messages::background::Recordings, observe::RequestIds},
     listener::Connections,
+    mcp,
     metrics::Metrics,
     registry::{Registry, state::StoredState},
     retention,
@@ -238,7 +239,10 @@ async fn open(config: &Config, closing: CancellationToken) -> Result<Arc<App>, S
         Arc::clone(&metrics),
         config.is_shared(),
     );
+    let mut mcp = config.mcp.clone();
+    mcp.private = mcp::ranges(config.mcp_private.as_deref(), config.token.is_some());
     let app = Arc::new(App {
+        mcp: bulkhead_mcp::Client::new(own_egress.clone(), mcp),
         access: Access::new(config.token.as_deref()),
         receipts: ReceiptWriter::start(store.clone()),
         state: Arc::new(StoredState(store.clone())),

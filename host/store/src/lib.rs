@@ -49,6 +49,7 @@
 //! - [`message`], [`conversation`], [`thread`]: what was said, and what of it a model sees;
 //!   [`run`], [`step`]: what agents did; the commit of a step ([`Store::commit_step`]).
 //! - [`archive`], [`passage`]: texts that agents look up; [`provider`]: providers of models.
+//! - [`mcp_server`]: servers of tools that speak MCP, and the tools that they bring.
 //! - `sql`: drivers, transactions, migrations; `seal`: encryption; [`check`]: limits; `fold`,
 //!   `search`: text as it is searched.
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
@@ -65,6 +66,7 @@ mod fold;
 pub mod grant;
 pub mod identity;
 pub mod key;
+pub mod mcp_server;
 pub mod message;
 pub mod package_set;
 pub mod paging;
@@ -99,6 +101,9 @@ pub use error::{Result, StoreError};
 pub use grant::{Grant, GrantFilter};
 pub use identity::{IdentityFilter, IdentityRelations};
 pub use key::{InstallationKey, KeyError};
+pub use mcp_server::{
+    McpSecrets, McpServerRecord, McpTransport, NewMcpServer, NewMcpTool, SyncedTools,
+};
 pub use message::{MessageFilter, MessageSearch, ThreadFilter};
 pub use package_set::{NewPackageSet, PackageSet, PackageSetFilter};
 pub use paging::Paging;
@@ -115,5 +120,5 @@ pub use state::{StateEntry, StateNamespace};
 pub use step::{Committed, ContextChange, StepCommit, StepFilter, SystemContent};
 pub use store::Store;
 pub use thread::Disagreement;
-pub use tool::{ComponentTool, NewTool, ToolFilter, ToolRecord, ToolType};
+pub use tool::{ComponentTool, McpTool, NewTool, ToolFilter, ToolRecord, ToolType};
 pub use upserted::Upserted;

@@ -5,14 +5,13 @@
 //! in headers of any name. Proxies of the environment are used except for servers on this machine.
 //!
 //! - [`request`]: what is sent. [`attempt`]: once. [`retry`]: when once more. [`stream`] and
-//!   [`sse`]: answers in pieces. [`failure`]: errors without keys. [`settings`]: time-outs.
+//!   [`crate::sse`]: answers in pieces. [`failure`]: errors without keys. [`settings`]: time-outs.
 
 mod attempt;
 pub(crate) mod failure;
 mod request;
 mod retry;
 pub(crate) mod settings;
-pub(crate) mod sse;
 mod stream;
 
 use std::{sync::Arc, time::Duration};
@@ -140,7 +139,7 @@ impl Transport {
         let format = if is_document {
             Format::Document(Vec::new())
         } else {
-            Format::Events(sse::Parser::default())
+            Format::Events(crate::sse::Parser::default())
         };
         Ok(EventStream {
             endpoint: call.endpoint,

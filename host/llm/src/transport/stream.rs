@@ -6,13 +6,11 @@ use reqwest::Response;
 use serde_json::Value;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::{
-    failure::{describe, failure, in_words, refusal},
-    sse::{Event, Parser},
-};
+use super::failure::{describe, failure, in_words, refusal};
 use crate::{
     chat::{Delta, Deltas, Endpoint},
     error::{ErrorKind, LlmError},
+    sse::{Event, Parser},
 };
 
 /// Bytes of a whole answer at most, streamed or not. Wire formats wrap each token in some hundred

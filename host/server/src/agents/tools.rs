@@ -3,9 +3,9 @@
 use std::sync::{Arc, Weak};
 
 use bulkhead_agent::{Executed, Invocation, Tools, pack};
-use bulkhead_domain::{Outcome, Receipt, Timestamp, ToolReturn, ToolStatus};
+use bulkhead_domain::{Outcome, Part, Receipt, Timestamp, ToolReturn, ToolStatus};
 use bulkhead_sandbox::{Failure, Lineage};
-use bulkhead_store::{ComponentTool, ToolType};
+use bulkhead_store::{ComponentTool, McpTool, ToolType};
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -15,6 +15,7 @@ use crate::{
     app::App,
     calls::{Behalf, CallRequest},
     contract::Refusal,
+    mcp::call::McpCall,
     source::{
         code,
         returned::{Returned, limited},
@@ -38,9 +39,10 @@ impl Tools for SandboxTools {
             let Some(app) = self.0.upgrade() else {
                 return executed(&call, refused(&call, "the server is shutting down"));
             };
-            let ended = match &call.tool.component {
-                Some(component) => run_component(&app, &call, component).await,
-                None => run_source(&app, &call).await,
+            let ended = match (&call.tool.component, &call.tool.mcp) {
+                (Some(component), _) => run_component(&app, &call, component).await,
+                (None, Some(mcp)) => Ok(run_mcp(&app, &call, mcp.clone()).await),
+                (None, None) => run_source(&app, &call).await,
             };
             let ended = ended.unwrap_or_else(|refusal| refused(&call, &reason(&refusal)));
             executed(&call, ended)
@@ -51,6 +53,8 @@ impl Tools for SandboxTools {
 /// How a call ended.
 struct Ended {
     returned: Returned,
+    /// Text and images, where there are images.
+    parts: Option<Vec<Part>>,
     receipt: Option<Receipt>,
 }
 
@@ -83,8 +87,29 @@ async fn run_component(
     }
     Ok(Ended {
         returned,
+        parts: None,
         receipt: Some(report.receipt),
     })
+}
+
+async fn run_mcp(app: &Arc<App>, call: &Invocation, mcp: McpTool) -> Ended {
+    let cancel = app.calls.token();
+    let running = app.call_mcp(McpCall {
+        tool: Arc::clone(&call.tool),
+        mcp,
+        arguments: call.arguments.clone(),
+        agent_id: Some(call.agent.id.to_string()),
+        idempotency_key: Some(call.idempotency_key.clone()),
+        cancel: cancel.clone(),
+        // It is stored with the step, in one transaction; a call by hand belongs to none.
+        keeps_receipt: call.step_id.is_some(),
+    });
+    let report = until(running, &call.cancel, &cancel).await;
+    Ended {
+        returned: report.returned,
+        parts: report.parts,
+        receipt: Some(report.receipt),
+    }
 }
 
 async fn run_source(app: &Arc<App>, call: &Invocation) -> Result<Ended, Refusal> {
@@ -128,6 +153,7 @@ async fn run_source(app: &Arc<App>, call: &Invocation) -> Result<Ended, Refusal>
     }
     Ok(Ended {
         returned,
+        parts: None,
         receipt: Some(report.report.receipt),
     })
 }
@@ -240,6 +266,7 @@ fn failed(call: &Invocation, text: &str) -> Returned {
 fn refused(call: &Invocation, reason: &str) -> Ended {
     Ended {
         returned: failed(call, reason),
+        parts: None,
         receipt: None,
     }
 }
@@ -256,7 +283,11 @@ fn reason(refusal: &Refusal) -> String {
 
 /// As clients and the model are told of it: cut at the tool's limit, and packed.
 fn executed(call: &Invocation, ended: Ended) -> Executed {
-    let Ended { returned, receipt } = ended;
+    let Ended {
+        returned,
+        parts,
+        receipt,
+    } = ended;
     let limit = usize::try_from(call.tool.return_char_limit).unwrap_or(usize::MAX);
     let status = match returned.success {
         true => ToolStatus::Success,
@@ -276,6 +307,10 @@ fn executed(call: &Invocation, ended: Ended) -> Executed {
         (text.clone(), Value::from(text))
     };
     let prints = call.tool.tool_type == ToolType::Custom;
+    let parts = parts.map(|images| {
+        let first = Some(Part::text(text.as_str())).filter(|_| !text.is_empty());
+        first.into_iter().chain(images).collect()
+    });
     Executed {
         returned: ToolReturn {
             tool_call_id: call.tool_call_id.clone(),
@@ -285,7 +320,7 @@ fn executed(call: &Invocation, ended: Ended) -> Executed {
             text,
             stdout: prints.then_some(returned.stdout),
             stderr: prints.then_some(returned.stderr),
-            parts: None,
+            parts,
             receipt_id: receipt.as_ref().map(|receipt| receipt.id),
         },
         value: returned.success.then_some(returned.value),

@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use bulkhead_policy::Cidr;
 use serde::Deserialize;
 
 use super::{Config, ConfigError};
@@ -78,6 +79,10 @@ pub struct Options {
     /// Whether missing built-in tools are installed at each start; false keeps deleted ones away
     #[arg(long, env = "BULKHEAD_BUILTIN_TOOLS", value_name = "BOOL")]
     pub builtin_tools: Option<bool>,
+    /// Private addresses that MCP servers may have, as ranges between commas, or none [default:
+    /// loopback where there is no token, otherwise none]
+    #[arg(long, env = "BULKHEAD_MCP_PRIVATE", value_name = "RANGES")]
+    pub mcp_private: Option<String>,
     /// What is logged, for example info or bulkhead_server=debug
     #[arg(long, env = "BULKHEAD_LOG", value_name = "FILTER")]
     pub log: Option<String>,
@@ -146,6 +151,7 @@ impl Options {
             receipts_max: self.receipts_max.or(file.receipts_max),
             run_silence: self.run_silence.or(file.run_silence),
             builtin_tools: self.builtin_tools.or(file.builtin_tools),
+            mcp_private: self.mcp_private.or(file.mcp_private),
             log: self.log.or(file.log),
             log_format: self.log_format.or(file.log_format),
             ceiling: self.ceiling.over(file.ceiling),
@@ -188,6 +194,7 @@ impl Options {
         )?;
         config.run_silence = Duration::from_secs(silence);
         config.builtin_tools = self.builtin_tools.unwrap_or(config.builtin_tools);
+        config.mcp_private = self.mcp_private.as_deref().map(ranges).transpose()?;
         config.log = self.log.unwrap_or(config.log);
         config.log_format = self.log_format.unwrap_or(config.log_format);
         config.env = self.env;
@@ -207,6 +214,20 @@ fn positive<T: PartialEq + From<u8>>(
         }),
         given => Ok(given.unwrap_or(default)),
     }
+}
+
+/// Ranges of addresses between commas; `none` for none.
+fn ranges(text: &str) -> Result<Vec<Cidr>, ConfigError> {
+    let text = text.trim();
+    if text.is_empty() || text == "none" {
+        return Ok(Vec::new());
+    }
+    let ranges = text.split(',').map(|range| range.trim().parse());
+    let ranges: Result<Vec<Cidr>, _> = ranges.collect();
+    ranges.map_err(|_| ConfigError::Invalid {
+        key: "mcp_private",
+        reason: "takes ranges like 10.0.0.0/8,fd00::/8, or none",
+    })
 }
 
 fn usable_token(token: String) -> Result<String, ConfigError> {

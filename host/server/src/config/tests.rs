@@ -56,6 +56,7 @@ fn values_that_make_no_sense_are_refused() {
         "run_silence = 0",
         "token = ''",
         "token = 'ä'",
+        "mcp_private = '10.0.0.0/8,home'",
     ] {
         let (_folder, options) = in_folder(file);
         assert!(
@@ -119,4 +120,24 @@ fn no_secret_is_in_the_debug_text() {
     config.token = Some("hunter2".to_owned());
     config.database_url = Some("postgres://u:hunter2@h/d".to_owned());
     assert!(!format!("{config:?}").contains("hunter2"));
+}
+
+#[test]
+fn ranges_for_mcp_servers_are_a_list_or_none() {
+    for (text, expected) in [
+        ("none", &[][..]),
+        ("", &[]),
+        ("10.0.0.0/8, ::1", &["10.0.0.0/8", "::1"]),
+    ] {
+        let options = Options {
+            mcp_private: Some(text.to_owned()),
+            data_dir: Some("/nonexistent".into()),
+            ..Options::default()
+        };
+        let expected: Vec<Cidr> = expected
+            .iter()
+            .map(|range| range.parse().unwrap())
+            .collect();
+        assert_eq!(load(options).unwrap().mcp_private, Some(expected), "{text}");
+    }
 }

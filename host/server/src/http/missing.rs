@@ -92,6 +92,7 @@ fn kind(what: &str) -> &str {
         "step" => "Step",
         "conversation" => "Conversation",
         "provider" => "Provider",
+        "MCP server" => "MCPServer",
         other => other,
     }
 }

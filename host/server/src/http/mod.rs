@@ -2,6 +2,7 @@
 //!
 //! - [`agents`], [`blocks`], [`archives`], [`identities`], [`tags`]: agents and what hangs on them, as
 //!   clients of the V1 API know them. [`tools`]: their tools. [`missing`]: what of it is not there.
+//! - [`mcp_servers`]: where tools run that do not run here.
 //! - [`sandbox_configs`]: what such clients set up for all tools from source.
 //! - [`messages`], [`conversations`], [`chat_completions`]: what is sent to agents. [`runs`],
 //!   [`steps`]: what came of it. [`models`], [`providers`]: whom they ask. [`voice`]: what is gone.
@@ -30,6 +31,7 @@ pub(crate) mod health;
 pub(crate) mod identities;
 mod internal;
 pub(crate) mod json;
+pub(crate) mod mcp_servers;
 pub(crate) mod messages;
 pub(crate) mod metrics;
 pub(crate) mod missing;
@@ -75,6 +77,7 @@ fn documented() -> OpenApiRouter<AppState> {
         chat_completions::routes(),
         conversations::routes(),
         identities::routes(),
+        mcp_servers::routes(),
         messages::routes(),
         models::routes(),
         providers::routes(),

@@ -16,13 +16,13 @@ mod names;
 mod row;
 mod write;
 
-use bulkhead_domain::{Digest, Timestamp};
+use bulkhead_domain::{Digest, Timestamp, id::McpServerId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use filter::{FILTER_LIST_MAX, PAGE_BYTES_MAX, ToolFilter};
 pub use kind::{ParseToolTypeError, ToolType};
-pub(crate) use row::{COLUMNS, lock, record};
+pub(crate) use row::{COLUMNS, identity, lock, put, record, select};
 
 /// Which tool of which component a tool is.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -30,6 +30,15 @@ pub struct ComponentTool {
     /// The name of the component.
     pub component: String,
     /// What the component calls the tool.
+    pub tool: String,
+}
+
+/// Which tool of which MCP server a tool is.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct McpTool {
+    /// The server.
+    pub server_id: McpServerId,
+    /// What the server calls the tool.
     pub tool: String,
 }
 
@@ -132,6 +141,9 @@ pub struct ToolRecord {
     pub metadata: Option<Value>,
     /// The component that brings it; none for a tool from source.
     pub component: Option<ComponentTool>,
+    /// The MCP server that runs it; none for a tool that runs here.
+    #[serde(default)]
+    pub mcp: Option<McpTool>,
     /// The package set that its requirements were resolved to.
     pub packages: Option<Digest>,
     /// Who saved it first.
@@ -148,7 +160,7 @@ pub struct ToolRecord {
 
 impl ToolRecord {
     /// A tool that was not there before.
-    fn made(new: NewTool, component: Option<ComponentTool>, now: Timestamp) -> Self {
+    pub(crate) fn made(new: NewTool, component: Option<ComponentTool>, now: Timestamp) -> Self {
         Self {
             id: format!("tool-{}", uuid::Uuid::new_v4()),
             name: new.name,
@@ -166,6 +178,7 @@ impl ToolRecord {
             enable_parallel_execution: new.enable_parallel_execution,
             metadata: new.metadata,
             component,
+            mcp: None,
             packages: new.packages,
             created_by_id: new.user_id.clone(),
             last_updated_by_id: new.user_id,
@@ -176,13 +189,13 @@ impl ToolRecord {
     }
 
     /// Makes it the one that was there: whoever knows that one's id finds this one.
-    fn in_place_of(&mut self, former: Identity) {
+    pub(crate) fn in_place_of(&mut self, former: Identity) {
         self.id = former.id;
         self.created_by_id = former.created_by_id;
         self.created_at = former.created_at;
     }
 
-    fn identity(&self) -> Identity {
+    pub(crate) fn identity(&self) -> Identity {
         Identity {
             id: self.id.clone(),
             created_by_id: self.created_by_id.clone(),
@@ -192,7 +205,7 @@ impl ToolRecord {
 }
 
 /// What of a tool stays when everything else is replaced.
-struct Identity {
+pub(crate) struct Identity {
     id: String,
     created_by_id: Option<String>,
     created_at: Timestamp,

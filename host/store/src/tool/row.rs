@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{ComponentTool, Identity, ToolRecord, limits};
+use super::{ComponentTool, Identity, McpTool, ToolRecord, limits};
 use crate::{
     Result, StoreError,
     fold::folded,
@@ -13,7 +13,8 @@ use crate::{
 pub(crate) const COLUMNS: &str = "id, name, tool_type, source_type, description, source_code,
     json_schema, args_json_schema, tags, return_char_limit, pip_requirements, npm_requirements,
     default_requires_approval, enable_parallel_execution, metadata, component, component_tool,
-    packages, created_by_id, last_updated_by_id, project_id, created_at, updated_at";
+    packages, created_by_id, last_updated_by_id, project_id, created_at, updated_at,
+    mcp_server_id, mcp_tool";
 
 /// From here to the end of the transaction nobody else writes to tools or deletes package sets.
 pub(crate) async fn lock(transaction: &mut Transaction) -> Result<()> {
@@ -22,14 +23,14 @@ pub(crate) async fn lock(transaction: &mut Transaction) -> Result<()> {
 }
 
 /// A query for whole tools; what follows is pushed.
-pub(super) fn select() -> Statement {
+pub(crate) fn select() -> Statement {
     let mut query = Statement::new("SELECT ");
     query.push(COLUMNS).push(" FROM tools");
     query
 }
 
 /// Writes a tool, in place of the one with its id.
-pub(super) async fn put(transaction: &mut Transaction, tool: &ToolRecord) -> Result<()> {
+pub(crate) async fn put(transaction: &mut Transaction, tool: &ToolRecord) -> Result<()> {
     let documents = limits::documents(tool)?;
     let packages = tool.packages.map(|digest| digest.to_string());
     if let Some(digest) = &packages {
@@ -46,9 +47,9 @@ pub(super) async fn put(transaction: &mut Transaction, tool: &ToolRecord) -> Res
             json_schema, args_json_schema, tags, return_char_limit, pip_requirements,
             npm_requirements, default_requires_approval, enable_parallel_execution, metadata,
             component, component_tool, packages, created_by_id, last_updated_by_id, project_id,
-            created_at, updated_at, name_folded, size)
+            created_at, updated_at, name_folded, size, mcp_server_id, mcp_tool)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,
-            $18, $19, $20, $21, $22, $23, $24, $25)
+            $18, $19, $20, $21, $22, $23, $24, $25, $26, $27)
         ON CONFLICT (id) DO UPDATE SET
             name = excluded.name, tool_type = excluded.tool_type,
             source_type = excluded.source_type, description = excluded.description,
@@ -63,7 +64,8 @@ pub(super) async fn put(transaction: &mut Transaction, tool: &ToolRecord) -> Res
             component_tool = excluded.component_tool, packages = excluded.packages,
             last_updated_by_id = excluded.last_updated_by_id, project_id = excluded.project_id,
             updated_at = excluded.updated_at, name_folded = excluded.name_folded,
-            size = excluded.size";
+            size = excluded.size, mcp_server_id = excluded.mcp_server_id,
+            mcp_tool = excluded.mcp_tool";
     let put = Statement::new(put)
         .bind(tool.id.as_str())
         .bind(tool.name.as_str())
@@ -89,12 +91,14 @@ pub(super) async fn put(transaction: &mut Transaction, tool: &ToolRecord) -> Res
         .bind(tool.created_at)
         .bind(tool.updated_at)
         .bind(folded(&tool.name))
-        .bind(i64::try_from(documents.size).unwrap_or(i64::MAX));
+        .bind(i64::try_from(documents.size).unwrap_or(i64::MAX))
+        .bind(tool.mcp.as_ref().map(|mcp| mcp.server_id.to_string()))
+        .bind(tool.mcp.as_ref().map(|mcp| mcp.tool.clone()));
     transaction.defer(put).await
 }
 
 /// What of the tool with this name stays when it is replaced.
-pub(super) async fn identity(
+pub(crate) async fn identity(
     transaction: &mut Transaction,
     name: &str,
 ) -> Result<Option<Identity>> {
@@ -115,6 +119,8 @@ pub(super) async fn identity(
 pub(crate) fn record(row: &Row) -> Result<ToolRecord> {
     let document = |column| row.optional_json::<Value>(column, "tool");
     let component = row.optional_text(15)?.zip(row.optional_text(16)?);
+    let server = row.optional_parsed(23, "MCP server of a tool")?;
+    let mcp = server.zip(row.optional_text(24)?);
     Ok(ToolRecord {
         id: row.text(0)?,
         name: row.text(1)?,
@@ -132,6 +138,7 @@ pub(crate) fn record(row: &Row) -> Result<ToolRecord> {
         enable_parallel_execution: row.optional_bool(13)?,
         metadata: document(14)?,
         component: component.map(|(component, tool)| ComponentTool { component, tool }),
+        mcp: mcp.map(|(server_id, tool)| McpTool { server_id, tool }),
         packages: row.optional_parsed(17, "package set of a tool")?,
         created_by_id: row.optional_text(18)?,
         last_updated_by_id: row.optional_text(19)?,

@@ -50,7 +50,8 @@ impl Store {
 
     /// Changes a tool; nobody else changes it from before `change` sees it until it is stored.
     ///
-    /// Its id, who made it and when, and the component that brings it stay what they were.
+    /// Its id, who made it and when, and the component or the MCP server that brings it stay what
+    /// they were.
     /// [`StoreError::NameTaken`] where `change` gives it the name of another tool; where it
     /// fails, nothing is stored.
     pub async fn update_tool<E: From<StoreError>>(
@@ -62,11 +63,13 @@ impl Store {
         let mut transaction = self.database().begin(Durability::Power).await?;
         lock(&mut transaction).await?;
         let mut tool = find(&mut transaction, id).await?;
-        let (identity, component) = (tool.identity(), tool.component.clone());
+        let (identity, component, mcp) =
+            (tool.identity(), tool.component.clone(), tool.mcp.clone());
         let former_name = tool.name.clone();
         change(&mut tool)?;
         tool.in_place_of(identity);
         tool.component = component;
+        tool.mcp = mcp;
         tool.updated_at = Timestamp::now();
         if tool.name != former_name {
             limits::name("the tool's name", &tool.name)?;

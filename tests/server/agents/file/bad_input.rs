@@ -118,8 +118,8 @@ async fn what_this_server_can_not_hold_is_named() {
     assert_eq!(
         text.await,
         "This server can't hold everything that is in the file, and imported nothing: folders \
-         (sources): docs; files: file-0; groups: group-0; MCP servers: far. Take it out of the \
-         file to import the rest."
+         (sources): docs; files: file-0; groups: group-0; MCP servers that are not registered here \
+         at that address: far. Take it out of the file to import the rest."
     );
     assert_eq!(counts(&server).await[0], 0);
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use bulkhead_domain::{
     Agent, Block, CompactionSettings, EmbeddingConfig, LlmConfig, Timestamp, ToolRule,
 };
+use bulkhead_store::McpServerRecord;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -35,7 +36,7 @@ pub(crate) struct AgentFile {
     #[schema(value_type = Vec<Object>)]
     pub(super) tools: Vec<FileTool>,
     #[schema(value_type = Vec<Object>)]
-    mcp_servers: [(); 0],
+    mcp_servers: Vec<WrittenMcpServer>,
     skills: Vec<Skill>,
     #[schema(value_type = Object)]
     metadata: BTreeMap<&'static str, &'static str>,
@@ -57,7 +58,7 @@ impl AgentFile {
     pub(super) fn new(
         agent: WrittenAgent,
         blocks: Vec<WrittenBlock>,
-        tools: Vec<FileTool>,
+        (tools, mcp_servers): (Vec<FileTool>, Vec<WrittenMcpServer>),
         skills: Vec<Skill>,
     ) -> Self {
         Self {
@@ -67,12 +68,42 @@ impl AgentFile {
             files: [],
             sources: [],
             tools,
-            mcp_servers: [],
+            mcp_servers,
             skills,
             metadata: BTreeMap::from([("revision_id", WRITER)]),
             created_at: offset(Timestamp::now()),
         }
     }
+}
+
+/// A server that runs some of the tools, without what is sent to it alone: no token, no header, and
+/// of its address neither user nor query.
+#[derive(Serialize)]
+pub(super) struct WrittenMcpServer {
+    id: String,
+    server_type: &'static str,
+    server_name: String,
+    server_url: String,
+    stdio_config: Option<()>,
+    metadata_: Option<()>,
+}
+
+impl WrittenMcpServer {
+    pub(super) fn new(server: McpServerRecord, id: String) -> Self {
+        Self {
+            id,
+            server_type: server.transport.as_str(),
+            server_url: without_query(&server.url).to_owned(),
+            server_name: server.name,
+            stdio_config: None,
+            metadata_: None,
+        }
+    }
+}
+
+/// An address without what may hold a secret.
+pub(super) fn without_query(url: &str) -> &str {
+    url.split(['?', '#']).next().unwrap_or_default()
 }
 
 /// An agent with every field of a new one, as they are now, and its history. What would let a server

@@ -1,16 +1,16 @@
 //! An agent of this server as a document.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use bulkhead_domain::{
     Agent, Message,
-    id::{AgentId, ConversationId, MessageId},
+    id::{AgentId, ConversationId, McpServerId, MessageId},
 };
 use bulkhead_store::{MessageFilter, PAGE_MAX, StoreError, ThreadFilter};
 
 use super::{
     BYTES_MAX, MESSAGES_MAX,
-    document::{AGENT, AgentFile, Hanging, Skill, WrittenAgent, WrittenBlock},
+    document::{AGENT, AgentFile, Hanging, Skill, WrittenAgent, WrittenBlock, WrittenMcpServer},
     message::FileMessage,
     tool::FileTool,
 };
@@ -83,15 +83,34 @@ async fn blocks(
     Ok(written.collect())
 }
 
-async fn tools(app: &App, agent: &Agent, hanging: &mut Hanging) -> Result<Vec<FileTool>, Refusal> {
+/// The agent's tools, and the MCP servers that run some of them.
+async fn tools(
+    app: &App,
+    agent: &Agent,
+    hanging: &mut Hanging,
+) -> Result<(Vec<FileTool>, Vec<WrittenMcpServer>), Refusal> {
     let tools = app.store.tools_of(&[agent.id]).await;
-    let tools = tools.map_err(missing::stored)?.into_values().flatten();
-    let written = tools.enumerate().map(|(at, tool)| {
+    let tools: Vec<_> = tools
+        .map_err(missing::stored)?
+        .into_values()
+        .flatten()
+        .collect();
+    let of_servers = tools.iter().filter_map(|tool| tool.mcp.as_ref());
+    let ids: BTreeSet<McpServerId> = of_servers.map(|mcp| mcp.server_id).collect();
+    let mut servers = Vec::with_capacity(ids.len());
+    for id in ids {
+        // One that was deleted meanwhile took its tools with it.
+        if let Some(server) = app.store.mcp_server(&id).await? {
+            let local = format!("mcp_server-{}", servers.len());
+            servers.push(WrittenMcpServer::new(server, local));
+        }
+    }
+    let written = tools.into_iter().enumerate().map(|(at, tool)| {
         let id = format!("tool-{at}");
         hanging.tool_ids.push(id.clone());
         FileTool::of(&tool, id)
     });
-    Ok(written.collect())
+    Ok((written.collect(), servers))
 }
 
 async fn agent(app: &App, id: AgentId) -> Result<Agent, Refusal> {

@@ -71,6 +71,7 @@ pub(super) struct File {
 pub(super) struct McpServer {
     pub(super) id: String,
     pub(super) server_name: String,
+    pub(super) server_url: Option<String>,
 }
 
 /// Instructions for clients. They stay in the file.

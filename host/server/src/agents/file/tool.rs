@@ -9,7 +9,9 @@ use crate::contract::body::Schema;
 /// A parameter that older servers wrote into the schemas of all tools, although no function has it.
 const HEARTBEAT: &str = "request_heartbeat";
 /// What a server itself notes of a tool.
-const NOTED: [&str; 3] = ["tool_hash", "function", "component"];
+const NOTED: [&str; 4] = ["tool_hash", "function", "component", "mcp"];
+/// What stands before the name of an MCP server in a tag of its tools.
+const MCP_TAG: &str = "mcp:";
 
 /// A tool with every field of the contract.
 #[derive(Debug, Serialize, Deserialize)]
@@ -55,6 +57,13 @@ impl FileTool {
                 fields.insert("component".to_owned(), component);
             }
         }
+        // Which server it is of is known by names; the id is of the database.
+        if let Some(mcp) = &tool.mcp
+            && let Some(Value::Object(of)) = metadata.as_mut().and_then(|all| all.get_mut("mcp"))
+        {
+            of.remove("server_id");
+            of.insert("tool_name".to_owned(), json!(mcp.tool));
+        }
         Self {
             id,
             tool_type: tool.tool_type,
@@ -94,6 +103,19 @@ impl FileTool {
     /// The component that brought it to the server that wrote the file.
     pub(super) fn component(&self) -> Option<&str> {
         self.metadata_.as_ref()?["component"]["name"].as_str()
+    }
+
+    /// The name of the MCP server that runs it, and what that calls it; none where the file does not
+    /// say so.
+    pub(super) fn mcp(&self) -> Option<(&str, &str)> {
+        let of = self.metadata_.as_ref().map(|metadata| &metadata["mcp"]);
+        let said = of.and_then(|of| of["server_name"].as_str());
+        let tagged = || self.tags.iter().find_map(|tag| tag.strip_prefix(MCP_TAG));
+        let server = said.or_else(tagged)?;
+        let tool = of
+            .and_then(|of| of["tool_name"].as_str())
+            .or_else(|| self.name())?;
+        Some((server, tool))
     }
 
     /// What its owner noted of it.

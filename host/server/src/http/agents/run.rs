@@ -10,6 +10,7 @@ use super::{find, tools::not_attached};
 use crate::{
     contract::{OptionalBody, Refusal, body::Schema, document::Refusals},
     http::{AppState, query::Path, schema, unbroken_contract},
+    mcp::call::McpReport,
 };
 
 /// The body of a call.
@@ -41,6 +42,27 @@ pub(crate) struct ToolExecutionResult {
     sandbox_config_fingerprint: Option<String>,
     #[schema(value_type = Option<schema::Receipt>)]
     receipt: Option<Receipt>,
+}
+
+impl ToolExecutionResult {
+    /// How a call of a tool of an MCP server ended. What the tool itself says of its failure is its
+    /// value, as clients know it.
+    pub(crate) fn of_mcp(report: McpReport) -> Self {
+        let returned = report.returned;
+        let status = match returned.success {
+            true => ToolStatus::Success,
+            false => ToolStatus::Error,
+        };
+        Self {
+            status,
+            func_return: Some(Value::from(returned.text)),
+            agent_state: None,
+            stdout: None,
+            stderr: None,
+            sandbox_config_fingerprint: None,
+            receipt: Some(report.receipt),
+        }
+    }
 }
 
 /// Calls a tool on an agent's behalf, whether or not its calls wait for approval.

@@ -18,6 +18,7 @@ use crate::{
     calls::{Behalf, CallRequest},
     contract::{Body, Refusal, body::Schema, document::Refusals},
     http::AppState,
+    mcp::call::McpCall,
     source::{
         code,
         returned::{Returned, limited},
@@ -94,6 +95,19 @@ async fn execute(
         };
         let report = app.call(&plan, request).await;
         return Ok((Returned::of(&report, Some(&name)), json!(report.receipt)));
+    }
+    if let Some(mcp) = tool.mcp.clone() {
+        let call = McpCall {
+            tool: Arc::new(tool),
+            mcp,
+            arguments: args.as_object().cloned().unwrap_or_default(),
+            agent_id: None,
+            idempotency_key: None,
+            cancel: app.calls.token(),
+            keeps_receipt: false,
+        };
+        let report = app.call_mcp(call).await;
+        return Ok((report.returned, json!(report.receipt)));
     }
     let is_code = name == code::NAME && tool.tool_type == bulkhead_store::ToolType::LettaBuiltin;
     let request = if is_code {

@@ -138,9 +138,10 @@ pub(crate) async fn create(
 
 /// A name that something else has which is not saved from source.
 fn taken(former: &ToolRecord) -> Refusal {
-    let what = match &former.component {
-        Some(component) => format!("the component {}", component.component),
-        None => "the server".to_owned(),
+    let what = match (&former.component, &former.mcp) {
+        (Some(component), _) => format!("the component {}", component.component),
+        (None, Some(_)) => "an MCP server".to_owned(),
+        (None, None) => "the server".to_owned(),
     };
     Refusal::bad_request(format!(
         "INVALID_ARGUMENT: the name '{}' belongs to a tool of {what}; choose another one",
@@ -259,6 +260,8 @@ impl Change {
         if touches_code && !from_source {
             let reason = if tool.component.is_some() {
                 "does not come from source; push a new version of its component instead"
+            } else if tool.mcp.is_some() {
+                "runs on an MCP server, which alone knows its schema; refresh that server instead"
             } else {
                 "comes with the server, which alone knows its source and schema; save one of another name instead"
             };
@@ -384,7 +387,7 @@ pub(crate) async fn delete(
             name = component.component
         )));
     }
-    if tool.tool_type != ToolType::Custom {
+    if tool.tool_type != ToolType::Custom && tool.mcp.is_none() {
         return Err(Refusal::bad_request(format!(
             "INVALID_ARGUMENT: the tool '{}' comes with the server and can't be deleted",
             tool.name

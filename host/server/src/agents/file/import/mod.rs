@@ -49,7 +49,7 @@ pub(crate) async fn import(
         Ok::<_, Refusal>(document)
     });
     let document = read.await.map_err(|error| Rejection::host(&error))??;
-    unheld::check(&document)?;
+    unheld::check(app, &document).await?;
     let deadline = Instant::now() + TIME_MAX;
     // Nothing is written by then, so that it can end anywhere.
     let plan = tokio::time::timeout_at(deadline, plan::plan(app, document, &options));

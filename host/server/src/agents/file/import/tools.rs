@@ -2,10 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use bulkhead_store::{NewTool, ToolRecord, tool::limits::NAME_MAX};
+use bulkhead_store::{NewTool, ToolRecord, ToolType, tool::limits::NAME_MAX};
 use serde_json::Value;
 
-use super::super::tool::FileTool;
+use super::{super::tool::FileTool, unheld};
 use crate::{
     agents::toolset,
     app::App,
@@ -85,6 +85,14 @@ async fn one(
     replace: bool,
 ) -> Result<Planned, Refusal> {
     let name = name(&tool)?.to_owned();
+    if tool.tool_type == ToolType::ExternalMcp {
+        let there = unheld::there(app, &tool).await?;
+        return there.map(Box::new).map(Planned::There).ok_or_else(|| {
+            Refusal::bad_request(format!(
+                "The file needs the tool '{name}' of an MCP server, which this server does not have"
+            ))
+        });
+    }
     let is_built_in = |tool: &ToolRecord| tool.tool_type.is_letta();
     if tool.tool_type.is_letta() {
         let former = former.filter(is_built_in);

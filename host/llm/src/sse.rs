@@ -2,25 +2,26 @@
 
 use std::{collections::VecDeque, mem};
 
-/// Bytes of one event at most. The largest one that providers send is a whole answer at the end of
+/// Bytes of one event at most, where nobody says less. The largest one that providers send is a whole answer at the end of
 /// its own stream; answers are some hundred kilobytes.
-pub(crate) const MAX_EVENT: usize = 16 * 1024 * 1024;
+pub const MAX_EVENT: usize = 16 * 1024 * 1024;
 
 /// One event.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Event {
+pub struct Event {
     /// Its `event` field.
-    pub(crate) name: Option<String>,
+    pub name: Option<String>,
     /// Its `data` lines, joined by line feeds. Never empty.
-    pub(crate) data: String,
+    pub data: String,
 }
 
 /// What is wrong with a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Malformed {
-    /// An event without end.
-    #[error("an event of its stream is larger than {MAX_EVENT} bytes")]
-    TooLarge,
+#[non_exhaustive]
+pub enum Malformed {
+    /// An event without end, or larger than the reader takes: as many bytes as this.
+    #[error("an event of its stream is larger than {0} bytes")]
+    TooLarge(usize),
     /// Bytes that are no text.
     #[error("its stream is not UTF-8")]
     NotUtf8,
@@ -28,8 +29,10 @@ pub(crate) enum Malformed {
 
 /// Takes bytes, gives events. Lines may end in LF, CR or both; comments, ids and retry times are
 /// of no use here and passed over.
-#[derive(Debug, Default)]
-pub(crate) struct Parser {
+#[derive(Debug)]
+pub struct Parser {
+    /// Bytes of one event at most.
+    max: usize,
     /// The line that has begun.
     line: Vec<u8>,
     /// Whether the last byte was a CR, whose LF may follow in the next piece.
@@ -41,12 +44,32 @@ pub(crate) struct Parser {
     events: VecDeque<Event>,
 }
 
+impl Default for Parser {
+    /// Takes events of [`MAX_EVENT`] bytes at most.
+    fn default() -> Self {
+        Self::limited(MAX_EVENT)
+    }
+}
+
 impl Parser {
+    /// Takes events of `max` bytes at most.
+    pub fn limited(max: usize) -> Self {
+        Self {
+            max,
+            line: Vec::new(),
+            after_cr: false,
+            started: false,
+            name: None,
+            data: None,
+            events: VecDeque::new(),
+        }
+    }
+
     /// Takes the next piece.
     ///
     /// # Errors
     /// When an event is too large or no text; nothing after it can be read.
-    pub(crate) fn push(&mut self, mut piece: &[u8]) -> Result<(), Malformed> {
+    pub fn push(&mut self, mut piece: &[u8]) -> Result<(), Malformed> {
         if mem::take(&mut self.after_cr) && piece.first() == Some(&b'\n') {
             piece = &piece[1..];
         }
@@ -65,7 +88,7 @@ impl Parser {
     ///
     /// # Errors
     /// As [`Parser::push`].
-    pub(crate) fn finish(&mut self) -> Result<(), Malformed> {
+    pub fn finish(&mut self) -> Result<(), Malformed> {
         if !self.line.is_empty() {
             self.end_line()?;
         }
@@ -74,14 +97,18 @@ impl Parser {
     }
 
     /// The next event, where one is complete.
-    pub(crate) fn next(&mut self) -> Option<Event> {
+    #[allow(
+        clippy::should_implement_trait,
+        reason = "it is no iterator: more events may come after none"
+    )]
+    pub fn next(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
 
     fn hold(&mut self, bytes: &[u8]) -> Result<(), Malformed> {
         let held = self.line.len() + self.data.as_ref().map_or(0, String::len);
-        if held + bytes.len() > MAX_EVENT {
-            return Err(Malformed::TooLarge);
+        if held + bytes.len() > self.max {
+            return Err(Malformed::TooLarge(self.max));
         }
         self.line.extend_from_slice(bytes);
         Ok(())
@@ -175,7 +202,7 @@ mod tests {
         for _ in 0..3 {
             parser.push(&piece).unwrap();
         }
-        assert_eq!(parser.push(&piece), Err(Malformed::TooLarge));
+        assert_eq!(parser.push(&piece), Err(Malformed::TooLarge(MAX_EVENT)));
     }
 
     #[test]
@@ -185,7 +212,7 @@ mod tests {
         line.push(b'\n');
         let mut parser = Parser::default();
         let refused = (0..4).find_map(|_| parser.push(&line).err());
-        assert_eq!(refused, Some(Malformed::TooLarge));
+        assert_eq!(refused, Some(Malformed::TooLarge(MAX_EVENT)));
     }
 
     #[test]

@@ -29,6 +29,7 @@ mod lifecycle;
 mod live;
 mod messages;
 mod models;
+mod platform;
 mod providers;
 mod reaching_out;
 mod receipts;

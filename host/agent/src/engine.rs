@@ -174,8 +174,8 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// For an agent or conversation that is not there, [`AgentError::TooManyRuns`], and failures of
-    /// the database.
+    /// For an agent or conversation that is not there, [`AgentError::Paused`] and
+    /// [`AgentError::Terminated`], [`AgentError::TooManyRuns`], and failures of the database.
     pub async fn begin(&self, request: RunRequest) -> Result<Begun, AgentError> {
         let engine = self.clone();
         self.unbroken(async move { engine.note(request).await })
@@ -536,6 +536,8 @@ impl Engine {
 fn not_begun(error: StoreError, thread: ThreadKey) -> AgentError {
     match error {
         StoreError::NotFound { .. } | StoreError::UnknownReferences { .. } => thread.missing(),
+        StoreError::AgentPaused { .. } => AgentError::Paused(thread.agent_id),
+        StoreError::AgentTerminated { .. } => AgentError::Terminated(thread.agent_id),
         other => AgentError::Store(other),
     }
 }

@@ -93,6 +93,12 @@ pub enum AgentError {
         /// How many go on or wait at once at most.
         limit: usize,
     },
+    /// A person paused the agent.
+    #[error("The agent is paused: resume it to send messages.")]
+    Paused(AgentId),
+    /// A person terminated the agent.
+    #[error("The agent is terminated: it takes no messages.")]
+    Terminated(AgentId),
     /// There is no run to cancel.
     #[error("CONFLICT: No active runs to cancel for {0}")]
     NothingToCancel(String),

@@ -149,6 +149,14 @@ kinds! {
     TraceKind = "provider_trace", TraceId;
     /// Agents that work together.
     GroupKind = "group", GroupId;
+    /// A person who signs in to the platform.
+    UserKind = "user", UserId;
+    /// One sign-in of a user.
+    SessionKind = "session", SessionId;
+    /// What instances of the platform are made from.
+    AgentTypeKind = "agent_type", AgentTypeId;
+    /// A project of the platform.
+    ProjectKind = "project", ProjectId;
 }
 
 #[cfg(test)]

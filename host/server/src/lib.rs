@@ -7,7 +7,9 @@
 //! - `http`: the API, one file a resource. `registry`: what is installed and what it may do.
 //! - `agents`: what the agent loop gets of this server: models and tools.
 //! - `calls`: the one way by which tools run. `listener`, `connection`: connections.
-//! - `data_dir`: the folder of a server. `retention`: how long receipts are kept.
+//! - `data_dir`: the folder of a server; `database`: its key and database. `retention`: how long
+//!   receipts are kept.
+//! - `platform`: people, their tokens, and what models cost.
 //! - `abandoned`: runs whose server died.
 
 mod abandoned;
@@ -19,10 +21,12 @@ mod config;
 mod connection;
 mod contract;
 mod data_dir;
+mod database;
 mod http;
 mod limits_patch;
 mod listener;
 mod metrics;
+mod platform;
 mod registry;
 mod retention;
 mod server;
@@ -31,4 +35,5 @@ pub mod telemetry;
 
 pub use config::{Config, ConfigError, Options};
 pub use limits_patch::LimitsPatch;
+pub use platform::prices::{Price, Prices};
 pub use server::{Handle, ServeError, Server, StartError};

@@ -11,7 +11,7 @@ use std::{
 use serde::Deserialize;
 
 use super::{Config, ConfigError};
-use crate::{LimitsPatch, telemetry::LogFormat};
+use crate::{LimitsPatch, platform::prices::Prices, telemetry::LogFormat};
 
 /// Settings as a person gives them; what is none comes from the layer below.
 #[derive(Clone, Default, clap::Args, Deserialize)]
@@ -78,6 +78,9 @@ pub struct Options {
     /// Whether missing built-in tools are installed at each start; false keeps deleted ones away
     #[arg(long, env = "BULKHEAD_BUILTIN_TOOLS", value_name = "BOOL")]
     pub builtin_tools: Option<bool>,
+    /// Whether people may make accounts for themselves
+    #[arg(long, env = "BULKHEAD_REGISTRATION", value_name = "BOOL")]
+    pub registration: Option<bool>,
     /// What is logged, for example info or bulkhead_server=debug
     #[arg(long, env = "BULKHEAD_LOG", value_name = "FILTER")]
     pub log: Option<String>,
@@ -87,6 +90,9 @@ pub struct Options {
     /// Table `[ceiling]` of the file: what a call may ask for at most.
     #[arg(skip)]
     pub ceiling: LimitsPatch,
+    /// Tables `[prices."provider/model"]` of the file: what models cost.
+    #[arg(skip)]
+    pub prices: Option<Prices>,
     /// Table `[env]` of the file: variables for tools that are granted them.
     #[arg(skip)]
     pub env: BTreeMap<String, String>,
@@ -146,6 +152,8 @@ impl Options {
             receipts_max: self.receipts_max.or(file.receipts_max),
             run_silence: self.run_silence.or(file.run_silence),
             builtin_tools: self.builtin_tools.or(file.builtin_tools),
+            registration: self.registration.or(file.registration),
+            prices: self.prices.or(file.prices),
             log: self.log.or(file.log),
             log_format: self.log_format.or(file.log_format),
             ceiling: self.ceiling.over(file.ceiling),
@@ -188,6 +196,14 @@ impl Options {
         )?;
         config.run_silence = Duration::from_secs(silence);
         config.builtin_tools = self.builtin_tools.unwrap_or(config.builtin_tools);
+        config.registration = self.registration.unwrap_or(config.registration);
+        config.prices = self.prices.unwrap_or_default();
+        if let Some(reason) = config.prices.fault() {
+            return Err(ConfigError::Invalid {
+                key: "prices",
+                reason,
+            });
+        }
         config.log = self.log.unwrap_or(config.log);
         config.log_format = self.log_format.unwrap_or(config.log_format);
         config.env = self.env;

@@ -74,7 +74,8 @@ impl Store {
         row.as_ref().map(record).transpose()
     }
 
-    /// The archive that an agent looks up; where it has none, `new` is stored and becomes its.
+    /// The archive that an agent looks up; where it has none, `new` is stored and becomes its. It is
+    /// then whose the agent is.
     pub async fn default_archive(&self, agent_id: &AgentId, new: &Archive) -> Result<Archive> {
         if let Some(archive) = self.archive_of_agent(agent_id).await? {
             return Ok(archive);
@@ -85,7 +86,12 @@ impl Store {
         if let Some(archive) = attached(&mut transaction, agent_id).await? {
             return Ok(archive);
         }
-        put(&mut transaction, new).await?;
+        let creator = "SELECT created_by_id FROM agents WHERE id = $1";
+        let creator = Statement::new(creator).bind(agent_id.to_string());
+        let creator = transaction.optional(creator).await?;
+        let creator = creator.map_or(Ok(None), |row| row.optional_text(0))?;
+        let owner = creator.as_deref().or(new.created_by_id.as_deref());
+        put(&mut transaction, new, owner).await?;
         attach(&mut transaction, agent_id, &new.id).await?;
         transaction.commit().await?;
         Ok(new.clone())

@@ -34,11 +34,16 @@ impl Store {
         Ok(attached)
     }
 
-    /// Makes a block and gives it to an agent, after those that it has. Errors as
-    /// [`Store::attach_block`]; then there is no such block.
+    /// Makes a block and gives it to an agent, after those that it has. It is whose the agent is,
+    /// unless it says otherwise. Errors as [`Store::attach_block`]; then there is no such block.
     pub async fn create_block_for(&self, agent: &AgentId, block: &Block) -> Result<()> {
         let mut transaction = self.database().begin(Durability::Process).await?;
-        insert(&mut transaction, std::slice::from_ref(block)).await?;
+        let creator = "SELECT created_by_id FROM agents WHERE id = $1";
+        let creator = Statement::new(creator).bind(agent.to_string());
+        let creator = transaction.optional(creator).await?;
+        let creator = creator.map_or(Ok(None), |row| row.optional_text(0))?;
+        let block_only = std::slice::from_ref(block);
+        insert(&mut transaction, block_only, creator.as_deref()).await?;
         lock(&mut transaction, agent).await?;
         link(&mut transaction, agent, &block.id, &block.label).await?;
         transaction.commit().await

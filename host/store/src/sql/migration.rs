@@ -34,6 +34,10 @@ const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../../../../migrations/sqlite/0005_run_otids.sql"),
         postgres: include_str!("../../../../migrations/postgres/0005_run_otids.sql"),
     },
+    Migration {
+        sqlite: include_str!("../../../../migrations/sqlite/0006_platform.sql"),
+        postgres: include_str!("../../../../migrations/postgres/0006_platform.sql"),
+    },
 ];
 
 /// An arbitrary number that all versions of this program use for this lock.

@@ -211,6 +211,8 @@ impl StepCommit {
         for trace in &self.traces {
             put_trace(transaction, trace).await?;
         }
+        let new = self.receipts.iter().map(|(_, receipt)| receipt);
+        receipts::add_fuel(transaction, &step.id, new).await?;
         for (tool_call_id, receipt) in &self.receipts {
             insert_receipt(transaction, receipt).await?;
             receipts::link(transaction, &step.id, tool_call_id, &receipt.id).await?;

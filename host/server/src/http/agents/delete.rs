@@ -10,7 +10,14 @@ use super::find;
 use crate::{
     app::App,
     contract::{Refusal, document::Refusals},
-    http::{AppState, messages::control::closed, missing, query::Path, unbroken_contract},
+    http::{
+        AppState,
+        error::{self, Rejection},
+        messages::control::closed,
+        missing,
+        query::Path,
+        unbroken_contract,
+    },
 };
 
 /// What was done, for people.
@@ -33,6 +40,9 @@ pub(crate) async fn delete(
     Path(agent_id): Path<String>,
 ) -> Result<Json<Done>, Refusal> {
     let id = find::id(&agent_id)?;
+    if app.store.instance_of(id).await?.is_some() {
+        return Err(Rejection::new(&error::IS_INSTANCE).into());
+    }
     let deleted = unbroken_contract(async move {
         let _closed = closed(&app, id, ThreadFilter::Any).await?;
         let isolated = isolated_blocks(&app, id).await?;

@@ -20,6 +20,7 @@ use crate::{
         },
         missing,
         query::Path,
+        scope,
     },
 };
 
@@ -97,6 +98,7 @@ pub(crate) async fn list(
     let filter = ArchiveFilter {
         name: which.name,
         agent_id,
+        created_by: scope::only(),
         paging: page.into(),
     };
     let archives = app.store.archives(&filter).await;

@@ -22,6 +22,7 @@ use crate::{
         blocks::view::BlockView,
         missing,
         query::Path,
+        scope,
     },
 };
 
@@ -121,6 +122,7 @@ pub(crate) async fn list(
         project_id: which.project_id,
         identifier_key: which.identifier_key,
         identity_type: which.identity_type,
+        created_by: scope::only(),
         paging: page.into(),
     };
     let identities = app.store.identities(&filter).await;

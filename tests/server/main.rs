@@ -36,5 +36,6 @@ mod sandbox_configs;
 mod streaming;
 mod support;
 mod tools;
+mod two_servers;
 mod vendor;
 mod websocket;

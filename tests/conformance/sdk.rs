@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use bulkhead_store::testing::{Kind, TestDatabase};
 use tokio::{process::Command, sync::Mutex, time::timeout};
 
 use crate::{
@@ -128,6 +129,28 @@ async fn the_api_s_own_clients_make_list_change_run_and_delete_tools() {
     }
     let (server, _folder) = started(|_| {}).await;
     let failed = failures(scripts, &server.url()).await;
+    server.shutdown().await.unwrap();
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_api_s_own_client_finds_on_postgres_what_it_finds_on_sqlite() {
+    let newest = RELEASES[RELEASES.len() - 1];
+    let Some((client, mut script)) = python(newest, "agents.py").await else {
+        return;
+    };
+    let Some(database) = TestDatabase::create(Kind::Postgres).await else {
+        return;
+    };
+    let url = database.url().to_owned();
+    let providers = Providers::start().await;
+    script.env("FAKE_OPENAI", providers.openai());
+    let (server, _folder) = started(|config| {
+        config.database_url = Some(url);
+        config.provider_env = providers.environment();
+    })
+    .await;
+    let failed = failures(vec![(client, script)], &server.url()).await;
     server.shutdown().await.unwrap();
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }

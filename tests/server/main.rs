@@ -37,5 +37,6 @@ mod sandbox_configs;
 mod streaming;
 mod support;
 mod tools;
+mod two_servers;
 mod vendor;
 mod websocket;

@@ -42,6 +42,7 @@ mod testing;
 mod thread;
 mod toolset;
 mod transcript;
+mod turn;
 pub mod upkeep;
 
 pub use active::ThreadKey;
@@ -57,4 +58,5 @@ pub use pack::CompactionStats;
 pub use ports::{Executed, Invocation, Models, Tools};
 pub use request::{ClientSkill, Listening, RunRequest, RunType};
 pub use start::first_messages;
+pub use turn::TURN_SILENCE;
 pub use upkeep::RecompileOptions;

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use bulkhead_agent::Engine;
+use bulkhead_agent::{Engine, TURN_SILENCE};
 use bulkhead_llm::catalog::Catalog;
 use bulkhead_sandbox::{CacheKey, CacheKeyError, Sandbox, SetupError};
 use bulkhead_store::{KeyError, ReceiptWriter, StoreError};
@@ -260,8 +260,9 @@ async fn open(config: &Config, closing: CancellationToken) -> Result<Arc<App>, S
         metrics,
     });
     app.engine.set_tools(Arc::new(SandboxTools::of(&app)));
-    if !config.is_shared() {
-        abandoned::end_all(&app).await;
+    match config.is_shared() {
+        true => app.engine.share(config.run_silence.min(TURN_SILENCE)),
+        false => abandoned::end_all(&app).await,
     }
     Ok(app)
 }

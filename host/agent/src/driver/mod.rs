@@ -132,8 +132,13 @@ impl Driver {
             gate = engine.active().enter(request.thread()) => Some(gate),
             () = cancel.cancelled() => None,
         };
-        let result = match &gate {
-            Some(_) => {
+        let turn = match &gate {
+            // One that was cancelled in this very moment does not begin.
+            Some(_) if !cancel.is_cancelled() => engine.await_turn(&run, &cancel).await,
+            _ => Ok(false),
+        };
+        let result = match turn {
+            Ok(true) => {
                 let known = engine.recent().take(thread);
                 let job = Job {
                     request,
@@ -147,10 +152,12 @@ impl Driver {
                     Err((AgentError::Internal(text), true))
                 })
             }
-            None => {
+            // Also where it was deleted.
+            Ok(false) | Err(AgentError::Store(StoreError::NotFound { .. })) => {
                 let ended = cancelled_before(&store, &run).await;
                 ended.map_err(|error| (error, false))
             }
+            Err(error) => Err((error, false)),
         };
         let ended = match result {
             Ok(outcome) => Ok(outcome),

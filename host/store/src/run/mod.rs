@@ -6,6 +6,7 @@ mod filter;
 mod metrics;
 mod otids;
 mod row;
+mod turn;
 mod update;
 
 use bulkhead_domain::{Run, Timestamp, id::RunId};
@@ -21,6 +22,7 @@ pub use filter::{RunFilter, RunOrder};
 pub use metrics::{RunMetrics, ToolUsed};
 pub use otids::OTIDS_MAX;
 pub(crate) use row::{run_of, run_to_change};
+pub use turn::Turn;
 pub use update::RunUpdate;
 pub(crate) use update::apply_update;
 

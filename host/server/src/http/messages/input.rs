@@ -2,7 +2,7 @@
 
 use bulkhead_agent::{ClientSkill, Decision, Incoming, Input, RunRequest, RunType, ThreadKey};
 use bulkhead_domain::{
-    Approval, LlmConfig, Message, Part, Role,
+    Approval, ImageSource, LlmConfig, Message, Part, Role,
     id::{AgentId, ConversationId},
 };
 use bulkhead_store::message::expect_storable;
@@ -129,9 +129,12 @@ pub(crate) async fn input(app: &App, body: &SendBody, agent_id: AgentId) -> Resu
                 group_id: sent.group_id,
             }),
             Element::Approval {
-                approvals: Some(approvals),
+                approvals: Some(mut approvals),
                 ..
-            } => decide(&mut input, Decision::Each(approvals))?,
+            } => {
+                look_at_results(&mut approvals, &mut images).await?;
+                decide(&mut input, Decision::Each(approvals))?;
+            }
             Element::Approval {
                 approve: Some(approve),
                 approval_request_id,
@@ -150,7 +153,8 @@ pub(crate) async fn input(app: &App, body: &SendBody, agent_id: AgentId) -> Resu
                     "INVALID_ARGUMENT: an approval needs approvals, or approve",
                 ));
             }
-            Element::ToolReturn { tool_returns } => {
+            Element::ToolReturn { mut tool_returns } => {
+                look_at_results(&mut tool_returns, &mut images).await?;
                 decide(&mut input, Decision::Each(tool_returns))?;
             }
         }
@@ -203,6 +207,29 @@ fn decide(input: &mut Input, decision: Decision) -> Result<(), Refusal> {
         }
     };
     input.decision = Some(joined);
+    Ok(())
+}
+
+/// Checks the images in results that the client computed, as those of messages are. They stay as they
+/// were sent, but for those of which only the address came.
+async fn look_at_results(
+    approvals: &mut [Approval],
+    images: &mut images::Images<'_>,
+) -> Result<(), Refusal> {
+    for approval in approvals {
+        let Approval::Tool { tool_return, .. } = approval else {
+            continue;
+        };
+        let parts = tool_return.as_array_mut().into_iter().flatten();
+        for part in parts.filter(|part| part["type"] == "image") {
+            let source = ImageSource::deserialize(&part["source"]).map_err(malformed)?;
+            let is_whole = matches!(source, ImageSource::Base64 { .. });
+            let kept = images.kept(source).await?;
+            if !is_whole {
+                part["source"] = serde_json::to_value(kept).map_err(malformed)?;
+            }
+        }
+    }
     Ok(())
 }
 

@@ -61,8 +61,9 @@ async fn installed(packages: &str) -> Option<PathBuf> {
     }
 }
 
-/// Runs a script against the server at `url`; what it said where it failed.
-async fn run(mut script: Command, url: &str) -> Result<(), String> {
+/// Runs a script against the server at `url`, for no longer than `patience`; what it said where it
+/// failed.
+pub(crate) async fn run(mut script: Command, url: &str, patience: Duration) -> Result<(), String> {
     script.env("BULKHEAD_URL", url);
     // What the clients would read of this machine's own.
     for variable in [
@@ -77,8 +78,8 @@ async fn run(mut script: Command, url: &str) -> Result<(), String> {
         script.env_remove(variable);
     }
     script.env("PYTHONDONTWRITEBYTECODE", "1");
-    let ended = timeout(PATIENCE, script.kill_on_drop(true).output()).await;
-    let ended = ended.map_err(|_| format!("no end after {PATIENCE:?}"))?;
+    let ended = timeout(patience, script.kill_on_drop(true).output()).await;
+    let ended = ended.map_err(|_| format!("no end after {patience:?}"))?;
     let ended = ended.map_err(|error| error.to_string())?;
     if ended.status.success() {
         return Ok(());
@@ -87,8 +88,9 @@ async fn run(mut script: Command, url: &str) -> Result<(), String> {
     Err(String::from_utf8_lossy(&said).into_owned())
 }
 
-/// A script for Python with the packages of a release; none where they can't be had.
-async fn python(release: &str, script: &str) -> Option<(String, Command)> {
+/// A script for Python with the packages of a release, or of `requirements-RELEASE.txt`; none where
+/// they can't be had. `script` is a path, or a file of `sdk/`.
+pub(crate) async fn python(release: &str, script: impl AsRef<Path>) -> Option<(String, Command)> {
     let client = format!("python-{release}");
     let environment = installed(&client).await?;
     let mut python = Command::new(environment.join("bin/python"));
@@ -109,7 +111,7 @@ async fn node(script: &str) -> Option<(String, Command)> {
 async fn failures(scripts: Vec<(String, Command)>, url: &str) -> Vec<String> {
     let mut failed = Vec::new();
     for (client, script) in scripts {
-        if let Err(said) = run(script, url).await {
+        if let Err(said) = run(script, url, PATIENCE).await {
             failed.push(format!("{client}: {said}"));
         }
     }

@@ -50,7 +50,7 @@ pub use closing::Closed;
 pub use compact::CompactionReport;
 pub use driver::Preview;
 pub use engine::{Begun, Engine, Entry, Failure, Outcome};
-pub use error::{AgentError, Fault};
+pub use error::{AgentError, Fault, expect_active};
 pub use event::{Delta, Event, Listener, Piece, Shown};
 pub use input::{Decision, Incoming, Input};
 pub use overview::ContextOverview;

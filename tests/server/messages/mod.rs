@@ -13,7 +13,7 @@ mod blocking;
 mod later;
 mod leaving;
 mod list;
-mod memory;
+pub(crate) mod memory;
 mod preview;
 mod rejoin;
 mod rules;

@@ -73,6 +73,26 @@ on_both! {
         assert_eq!(me.refusal(), (401, "unauthorized"), "the access token of the family is out too");
     }
 
+    async fn a_token_that_counts_no_more_keeps_nobody_from_signing_in(server) {
+        let ada = Person::new(&server, "ada").await;
+        ada.ask(&server, Method::POST, "/api/v1/auth/logout").await;
+        let body = json!({ "email": ada.email, "password": PASSWORD });
+        let again = ada.post(&server, "/api/v1/auth/login", &body).await;
+        assert_eq!(again.status, 200, "{again:?}");
+        let next = json!({ "refresh_token": again.body["refresh_token"] });
+        let next = ada.post(&server, "/api/v1/auth/refresh", &next).await;
+        assert_eq!(next.status, 200, "{next:?}");
+    }
+
+    async fn a_refusal_repeats_no_password(server) {
+        let body = json!({ "email": "ada@example.com", "password": 12_345_678 });
+        for path in ["/api/v1/auth/register", "/api/v1/auth/login"] {
+            let refused = server.post(path, &body).await;
+            assert_eq!(refused.refusal(), (422, "invalid_body"));
+            assert!(!refused.text.contains("12345678"), "{refused:?}");
+        }
+    }
+
     async fn who_signs_out_is_out_at_once(server) {
         let ada = Person::new(&server, "ada").await;
         let other = login(&server, &ada.email, PASSWORD).await;

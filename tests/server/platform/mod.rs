@@ -2,10 +2,12 @@
 //!
 //! - [`accounts`]: sign-ins and their tokens. [`workflows`]: what a team does with it, from a type to
 //!   what an agent cost. [`states`]: what a paused and a terminated agent take.
+//! - [`history`]: what is kept of an agent, and what its end closes.
 //! - [`access`]: every route for everybody. [`tenants`]: what users see of `/v1`.
 
 mod access;
 mod accounts;
+mod history;
 mod states;
 mod tenants;
 mod workflows;

@@ -9,6 +9,7 @@ use super::Person;
 use crate::{
     both::on_both,
     clients::{NOBODY, SCRIPTED, text},
+    messages::memory::with_tools,
     support::TestServer,
 };
 
@@ -125,6 +126,41 @@ on_both! {
         }
     }
 
+    async fn an_id_is_not_hidden_by_the_way_in_which_it_is_written(server) {
+        let ada = Person::new(&server, "ada").await;
+        let bob = Person::new(&server, "bob").await;
+        let of_ada = things(&server, &ada).await;
+        for (path, name) in [
+            ("/v1/agents/", "agent_id"), ("/latest/agents/", "agent_id"), ("/v1/blocks/", "block_id"),
+            ("/v1/runs/", "run_id"), ("/v1/conversations/", "conversation_id"), ("/v1/steps/", "step_id"),
+        ] {
+            let id = &of_ada[name];
+            let (kind, uuid) = id.split_once('-').unwrap();
+            for other in [
+                id.replace('-', "%2D"),
+                format!("%{:02x}{}", id.as_bytes()[0], &id[1..]),
+                format!("{kind}-{}", uuid.to_uppercase()),
+                format!("{kind}-{}", uuid.replace('-', "")),
+                format!("{kind}-%7B{uuid}%7D"),
+                format!("{kind}-urn:uuid:{uuid}"),
+            ] {
+                let answer = bob.get(&server, &format!("{path}{other}")).await;
+                assert!(answer.status.is_client_error(), "{path}{other}: {answer:?}");
+                assert!(!answer.text.contains("private"), "{answer:?}");
+            }
+        }
+        let id = of_ada["agent_id"].replace('-', "%2D");
+        for path in ["/v1/runs/?agent_id=", "/v1/steps/?agent_id=", "/v1/conversations/?agent_id=",
+            "/v1/conversations/default/messages?agent_id="] {
+            let answer = bob.get(&server, &format!("{path}{id}")).await;
+            assert!(answer.status.is_client_error() || answer.body == json!([]), "{path}: {answer:?}");
+        }
+        let plain = of_ada["block_id"].replace('-', "").replace("block", "block-");
+        let body = json!({ "model": SCRIPTED, "block_ids": [plain] });
+        let refused = bob.post(&server, "/v1/agents/", &body).await;
+        assert!(refused.status.is_client_error(), "{refused:?}");
+    }
+
     async fn ids_of_others_in_a_body_are_ids_of_nothing(server) {
         let ada = Person::new(&server, "ada").await;
         let bob = Person::new(&server, "bob").await;
@@ -147,43 +183,6 @@ on_both! {
         assert_eq!(bob.post(&server, "/v1/agents/", &own).await.status, 200);
     }
 
-    async fn an_agent_does_not_reach_agents_of_somebody_else(server) {
-        let ada = Person::new(&server, "ada").await;
-        let bob = Person::new(&server, "bob").await;
-        let made = async |person: &Person, body: Value| {
-            let made = person.post(&server, "/v1/agents/", &body).await;
-            assert_eq!(made.status, 200, "{made:?}");
-            text(&made.body["id"]).to_owned()
-        };
-        let plain = json!({ "model": SCRIPTED, "tags": ["worker"] });
-        let of_ada = made(&ada, plain.clone()).await;
-        let of_nobody = made(&ada, plain.clone()).await;
-        let change = format!("UPDATE agents SET created_by_id = NULL WHERE id = '{of_nobody}'");
-        server.database().script(&change).await;
-        let other_of_bob = made(&bob, plain).await;
-        let asks = json!({ "model": SCRIPTED, "include_multi_agent_tools": true });
-        let asks = made(&bob, asks).await;
-        for (target, is_reached) in [(&of_ada, false), (&of_nobody, false), (&other_of_bob, true)] {
-            let call = json!({ "message": "hello", "other_agent_id": target });
-            let input = json!({ "streaming": false,
-                "input": format!("call send_message_to_agent_and_wait_for_reply with {call}") });
-            let answer = bob.post(&server, &format!("/v1/agents/{asks}/messages"), &input).await;
-            assert_eq!(answer.status, 200, "{answer:?}");
-            assert_eq!(!answer.text.contains("no such agent"), is_reached, "{answer:?}");
-            let heard = server.get(&format!("/v1/agents/{target}/messages")).await;
-            assert_eq!(heard.text.contains("Incoming message"), is_reached, "{heard:?}");
-        }
-        let call = json!({ "message": "tagged", "match_all": ["worker"], "match_some": [] });
-        let input = json!({ "streaming": false,
-            "input": format!("call send_message_to_agents_matching_tags with {call}") });
-        let answer = bob.post(&server, &format!("/v1/agents/{asks}/messages"), &input).await;
-        assert!(answer.text.contains(other_of_bob.as_str()), "{answer:?}");
-        for id in [&of_ada, &of_nobody] {
-            let heard = server.get(&format!("/v1/agents/{id}/messages")).await;
-            assert!(!heard.text.contains("tagged"), "{heard:?}");
-        }
-    }
-
     async fn the_installation_is_not_a_users(server) {
         let ada = Person::new(&server, "ada").await;
         let root = Person::superuser(&server, "root").await;
@@ -197,5 +196,50 @@ on_both! {
         let of_ada = things(&server, &ada).await;
         let seen = root.get(&server, &format!("/v1/agents/{}", of_ada["agent_id"])).await;
         assert_eq!(seen.body["created_by_id"], json!(ada.id), "{seen:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_agent_does_not_reach_agents_of_somebody_else() {
+    // The tools by which agents speak to each other come with the server.
+    let server = with_tools().await;
+    let ada = Person::new(&server, "ada").await;
+    let bob = Person::new(&server, "bob").await;
+    let made = async |person: &Person, body: Value| {
+        let made = person.post(&server, "/v1/agents/", &body).await;
+        assert_eq!(made.status, 200, "{made:?}");
+        text(&made.body["id"]).to_owned()
+    };
+    let plain = json!({ "model": SCRIPTED, "tags": ["worker"] });
+    let of_ada = made(&ada, plain.clone()).await;
+    let of_nobody = crate::clients::agent(&server, plain.clone()).await;
+    let other_of_bob = made(&bob, plain).await;
+    let asks = json!({ "model": SCRIPTED, "include_multi_agent_tools": true });
+    let asks = made(&bob, asks).await;
+    for (target, is_reached) in [(&of_ada, false), (&of_nobody, false), (&other_of_bob, true)] {
+        let call = json!({ "message": "hello", "other_agent_id": target });
+        let input = json!({ "streaming": false,
+            "input": format!("call send_message_to_agent_and_wait_for_reply with {call}") });
+        let answer = bob
+            .post(&server, &format!("/v1/agents/{asks}/messages"), &input)
+            .await;
+        assert_eq!(answer.status, 200, "{answer:?}");
+        let heard = server.get(&format!("/v1/agents/{target}/messages")).await;
+        assert_eq!(
+            heard.text.contains("Incoming message"),
+            is_reached,
+            "{heard:?}"
+        );
+    }
+    let call = json!({ "message": "tagged", "match_all": ["worker"], "match_some": [] });
+    let input = json!({ "streaming": false,
+        "input": format!("call send_message_to_agents_matching_tags with {call}") });
+    let answer = bob
+        .post(&server, &format!("/v1/agents/{asks}/messages"), &input)
+        .await;
+    assert!(answer.text.contains(other_of_bob.as_str()), "{answer:?}");
+    for id in [&of_ada, &of_nobody] {
+        let heard = server.get(&format!("/v1/agents/{id}/messages")).await;
+        assert!(!heard.text.contains("tagged"), "{heard:?}");
     }
 }

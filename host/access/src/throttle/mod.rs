@@ -30,9 +30,10 @@ use self::bucket::{Buckets, Rate};
 pub const WINDOW: Duration = Duration::from_secs(15 * 60);
 /// Wrong tries of one network for one account in a [`WINDOW`].
 pub const PER_PAIR: u32 = 10;
-/// Wrong tries of one network in a [`WINDOW`]. More than as many people as sign in at once, since
-/// each takes one until it has succeeded.
-pub const PER_NETWORK: u32 = 300;
+/// Wrong tries of one network in a [`WINDOW`], and its registrations. More than as many people as sign
+/// in at once, since each takes one until it has succeeded; fewer than may wait for a hash, so that one
+/// network keeps no other out.
+pub const PER_NETWORK: u32 = 200;
 /// Wrong tries for one account in a [`WINDOW`], of all networks that it does not sign in from.
 pub const PER_ACCOUNT: u32 = 100;
 /// Entries of each kind; the one that was used longest ago goes first. All of them are some

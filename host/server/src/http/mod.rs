@@ -136,7 +136,9 @@ fn documented() -> OpenApiRouter<AppState> {
             sandbox_configs::variables::delete
         ))
         .routes(routes!(metrics::metrics));
-    spelling::add(router, contract.into_iter().flatten())
+    let mut router = spelling::add(router, contract.into_iter().flatten());
+    openapi::add_refusals(router.get_openapi_mut());
+    router
 }
 
 /// The whole API.

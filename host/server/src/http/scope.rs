@@ -16,17 +16,18 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use bulkhead_access::{Action, Principal};
-use bulkhead_domain::platform::UserId;
+use bulkhead_domain::{id::canonical, platform::UserId};
 use bulkhead_store::Store;
 use bytes::Bytes;
 use http::{Method, Uri, header};
 use http_body_util::{BodyExt as _, Limited};
+use percent_encoding::percent_decode_str;
 use serde_json::Value;
 use tower::ServiceExt as _;
 use uuid::Uuid;
 
 use super::{
-    AppState,
+    AppState, docs,
     error::{self, Rejection},
     json,
     observe::Peer,
@@ -140,6 +141,9 @@ fn routed_anew(mut request: Request) -> Request {
 
 /// What a route is about. Every route of `/v1` that is not named here is about the installation.
 pub(crate) fn access(method: &Method, path: &str) -> Action {
+    if docs::PATHS.contains(&path) {
+        return Action::ReadCatalog;
+    }
     let rest = path
         .strip_prefix("/v1/")
         .or_else(|| path.strip_prefix("/latest/"));
@@ -176,8 +180,7 @@ async fn hide(store: &Store, user: UserId, request: Request) -> Result<Hidden, R
     let (mut parts, body) = request.into_parts();
     let mut ids = BTreeSet::new();
     let target = parts.uri.path_and_query();
-    let target = target.map(|target| target.as_str().to_owned());
-    let target = target.unwrap_or_default();
+    let target = plain_target(target.map_or("", |target| target.as_str()));
     for word in target.split(['/', '?', '&', '=', ',']) {
         collect(word, &mut ids);
     }
@@ -246,19 +249,44 @@ async fn plain(
     })
 }
 
-/// Puts the other ids into the target of a request; whether anything changed.
+/// Puts the other ids into the target of a request; whether it is another one then. `target` is its
+/// plain form.
 fn replace_target(uri: &mut Uri, target: &str, replaced: &BTreeMap<String, String>) -> bool {
     let mut other = target.to_owned();
     for (id, fresh) in replaced {
         other = other.replace(id, fresh);
     }
+    let sent = uri.path_and_query().map(|sent| sent.as_str().to_owned());
     match other.parse::<Uri>() {
-        Ok(changed) if other != target => {
+        Ok(changed) if sent.as_deref() != Some(&other) => {
             *uri = changed;
             true
         }
         _ => false,
     }
+}
+
+/// A path and a query in which what could be an id is written in one way: handlers decode `%2D`, and
+/// so must who looks for ids before them.
+fn plain_target(target: &str) -> String {
+    let mut plain = String::with_capacity(target.len());
+    let ends = ['/', '?', '&', '='];
+    for part in target.split_inclusive(ends) {
+        let (word, end) = match part.strip_suffix(ends) {
+            Some(word) => (word, &part[word.len()..]),
+            None => (part, ""),
+        };
+        let decoded = percent_decode_str(word).decode_utf8_lossy();
+        let is_word =
+            |character: char| character.is_ascii_alphanumeric() || "-_,".contains(character);
+        plain.push_str(if decoded.chars().all(is_word) {
+            &decoded
+        } else {
+            word
+        });
+        plain.push_str(end);
+    }
+    plain
 }
 
 /// The ids of things that are not this user's, each with one that nobody has.
@@ -297,8 +325,21 @@ fn is_id(text: &str) -> bool {
     let Some((prefix, uuid)) = text.split_once('-') else {
         return false;
     };
-    PREFIXES.contains(&prefix) && uuid.len() == 36 && Uuid::try_parse(uuid).is_ok()
+    PREFIXES.contains(&prefix) && canonical(uuid).is_some()
 }
+
+/// Fields that are kept as they are and name nothing that is looked up.
+const KEPT: [&str; 9] = [
+    "sender_id",
+    "project_id",
+    "template_id",
+    "base_template_id",
+    "deployment_id",
+    "entity_id",
+    "otid",
+    "tool_call_id",
+    "group_id",
+];
 
 /// Visits the texts of fields that name things: `…id`, `…ids`, and `model`, by which a completion
 /// names an agent.
@@ -313,6 +354,7 @@ fn visit(value: &mut Value, names: bool, seen: &mut impl FnMut(&mut String)) {
         Value::Object(fields) => {
             for (key, field) in fields {
                 let names = key.ends_with("id") || key.ends_with("ids") || key == "model";
+                let names = names && !KEPT.contains(&key.as_str());
                 visit(field, names, seen);
             }
         }
@@ -363,6 +405,7 @@ mod tests {
             (Method::POST, "/v1/components", Action::ManageInstallation),
             (Method::GET, "/v1/something/new", Action::ManageInstallation),
             (Method::GET, "/metrics", Action::ManageInstallation),
+            (Method::GET, "/openapi.json", Action::ReadCatalog),
             (
                 Method::GET,
                 "/v1/_internal_agents/count",
@@ -384,6 +427,27 @@ mod tests {
         visit(&mut body, false, &mut |text| seen.push(text.clone()));
         seen.retain(|text| is_id(text));
         assert_eq!(seen.len(), 3);
+    }
+
+    #[test]
+    fn an_id_cannot_be_hidden_by_the_way_in_which_it_is_written() {
+        let id = format!("agent-{}", Uuid::new_v4());
+        let encoded = id.replace('-', "%2D").replacen('a', "%61", 1);
+        let target = format!("/v1/agents/{encoded}/messages?agent_id={encoded}&text=a%26b");
+        let expected = format!("/v1/agents/{id}/messages?agent_id={id}&text=a%26b");
+        assert_eq!(plain_target(&target), expected);
+        let (kind, uuid) = id.split_once('-').unwrap();
+        for other in [
+            uuid.to_uppercase(),
+            uuid.replace('-', ""),
+            format!("{{{uuid}}}"),
+        ] {
+            assert!(
+                format!("{kind}-{other}")
+                    .parse::<bulkhead_domain::id::AgentId>()
+                    .is_err()
+            );
+        }
     }
 
     #[test]

@@ -3,11 +3,13 @@
 use bulkhead_domain::{
     Archive,
     id::{AgentId, ArchiveId},
+    platform::UserId,
 };
 
 use super::{missing, put, record};
 use crate::{
     Paging, Result, Store, StoreError,
+    owner::push_agent_created_by,
     paging::Listing,
     sql::{Durability, Statement, Transaction},
 };
@@ -15,7 +17,7 @@ use crate::{
 /// Cursors are ids of agents: the rows are seen as if they had the agent's.
 const LISTING: Listing = Listing {
     what: "agent",
-    table: "(SELECT seq, agent_id AS id, archive_id FROM agent_archives) AS attached",
+    table: "(SELECT seq, agent_id AS id, agent_id, archive_id FROM agent_archives) AS attached",
     columns: "id",
     key: "seq",
     bytes: "1",
@@ -26,6 +28,8 @@ const LISTING: Listing = Listing {
 pub struct ArchiveAgentsFilter {
     /// The archive.
     pub archive_id: ArchiveId,
+    /// Of this user of the platform alone.
+    pub created_by: Option<UserId>,
     /// Which part of the list; ordered by the time when agents were attached.
     pub paging: Paging,
 }
@@ -103,6 +107,7 @@ impl Store {
         let conditions = |query: &mut Statement| {
             query.push(" AND archive_id = ");
             query.push_value(filter.archive_id.to_string());
+            push_agent_created_by(query, filter.created_by);
         };
         let rows = LISTING.page(self, &filter.paging, conditions).await?;
         rows.iter()

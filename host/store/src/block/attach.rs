@@ -3,6 +3,7 @@
 use bulkhead_domain::{
     Agent, Block,
     id::{AgentId, BlockId},
+    platform::UserId,
 };
 
 use super::row::{COLUMNS, insert, record};
@@ -75,15 +76,22 @@ impl Store {
         row.map(|row| record(&row, 0)).transpose()
     }
 
-    /// Agents that have a block, hidden ones too, by the time when they were made.
+    /// Agents that have a block, hidden ones too, by the time when they were made; with `created_by`
+    /// those of this user of the platform alone.
     /// [`StoreError::NotFound`] where there is no such block.
-    pub async fn agents_of_block(&self, block: &BlockId, paging: &Paging) -> Result<Vec<Agent>> {
+    pub async fn agents_of_block(
+        &self,
+        block: &BlockId,
+        created_by: Option<UserId>,
+        paging: &Paging,
+    ) -> Result<Vec<Agent>> {
         let known = Statement::new("SELECT 1 FROM blocks WHERE id = $1").bind(block.to_string());
         let known = self.database().optional(known).await?;
         known.ok_or_else(|| missing("block", block))?;
         let filter = AgentFilter {
             block_id: Some(*block),
             show_hidden: true,
+            created_by,
             paging: paging.clone(),
             ..AgentFilter::default()
         };

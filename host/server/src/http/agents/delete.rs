@@ -40,9 +40,7 @@ pub(crate) async fn delete(
     Path(agent_id): Path<String>,
 ) -> Result<Json<Done>, Refusal> {
     let id = find::id(&agent_id)?;
-    if app.store.instance_of(id).await?.is_some() {
-        return Err(Rejection::new(&error::IS_INSTANCE).into());
-    }
+    expect_no_instance(&app, id).await?;
     let deleted = unbroken_contract(async move {
         let _closed = closed(&app, id, ThreadFilter::Any).await?;
         let isolated = isolated_blocks(&app, id).await?;
@@ -57,6 +55,14 @@ pub(crate) async fn delete(
     }
     let message = format!("Agent id={id} successfully deleted");
     Ok(Json(Done { message }))
+}
+
+/// Refuses an agent that belongs to a project: its history, and what it cost, are kept there.
+pub(crate) async fn expect_no_instance(app: &App, id: AgentId) -> Result<(), Refusal> {
+    match app.store.instance_of(id).await? {
+        Some(_) => Err(Rejection::new(&error::IS_INSTANCE).into()),
+        None => Ok(()),
+    }
 }
 
 /// The blocks that conversations of an agent have for themselves. Nobody else has them.

@@ -128,6 +128,7 @@ pub(crate) async fn agents(
     let relations = query.relations(client);
     let filter = ArchiveAgentsFilter {
         archive_id,
+        created_by: scope::only(),
         paging: query.page.into(),
     };
     let ids = app.store.agents_of_archive(&filter).await;

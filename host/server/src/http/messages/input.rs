@@ -9,7 +9,7 @@ use bulkhead_store::message::expect_storable;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{body::SendBody, images};
+use super::{body::SendBody, images, later};
 use crate::{
     app::App,
     contract::{Refusal, id::DEFAULT_USER},
@@ -59,6 +59,10 @@ pub(crate) async fn request(
         agent_id,
         conversation_id,
     };
+    let mut config = body.config();
+    if body.callback_url.is_some() {
+        later::note_receiver(&mut config);
+    }
     let skills = body.client_skills.iter().flatten();
     Ok(RunRequest {
         conversation_id,
@@ -75,7 +79,7 @@ pub(crate) async fn request(
                 location: skill.location.clone(),
             })
             .collect(),
-        request_config: Some(body.config()),
+        request_config: Some(config),
         callback_url: body.callback_url.clone(),
         user: Some(DEFAULT_USER.to_owned()),
         ..RunRequest::new(agent_id, run_type)

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use axum::{
     Json,
-    extract::State,
+    extract::{Request, State},
     response::{IntoResponse as _, Response},
 };
 use bulkhead_access::{
@@ -26,7 +26,7 @@ use crate::{
     http::{
         AppState,
         error::{self, ErrorBody, Rejection},
-        json::Json as Body,
+        json::secret_body,
         observe::Peer,
         query::Params,
         unbroken,
@@ -107,19 +107,21 @@ pub(crate) async fn register(
     State(app): State<AppState>,
     caller: Caller,
     peer: Peer,
-    Body(body): Body<Register>,
+    request: Request,
 ) -> Result<Response, Rejection> {
     caller.may(Action::RegisterUser)?;
     if !app.platform.registration && caller.may(Action::UpdateUser).is_err() {
         return Err(Rejection::new(&error::REGISTRATION_CLOSED));
     }
+    let body: Register = secret_body(request).await?;
     let mut faults = Faults::default();
     let address = faults.email("email", &body.email);
     faults.person("first_name", &body.first_name);
     faults.person("last_name", &body.last_name);
     faults.check()?;
-    // Whether an address is taken can be asked as seldom as whether a password is right.
-    let attempt = attempt(&app, &address, &peer)?;
+    // Whether an address is taken can be asked as seldom as whether a password is right, and accounts
+    // don't grow without end: no try is given back.
+    drop(attempt(&app, &address, &peer)?);
     let mut user = User::new(address);
     user.first_name = body.first_name;
     user.last_name = body.last_name;
@@ -127,17 +129,13 @@ pub(crate) async fn register(
     let hash = app.platform.passwords.accept(password, &user).await;
     let hash = match hash {
         Ok(hash) => hash,
-        Err(error) => {
-            app.platform.throttle.withdrawn(attempt);
-            return Err(refused(error, "password"));
-        }
+        Err(error) => return Err(refused(error, "password")),
     };
     match app.store.create_user(&user, &hash).await {
         Ok(()) => {}
         Err(StoreError::NameTaken { .. }) => return Err(Rejection::new(&error::EMAIL_TAKEN)),
         Err(error) => return Err(error.into()),
     }
-    app.platform.throttle.withdrawn(attempt);
     Ok((StatusCode::CREATED, Json(UserView::from(user))).into_response())
 }
 
@@ -164,8 +162,9 @@ pub(crate) async fn register(
 pub(crate) async fn login(
     State(app): State<AppState>,
     peer: Peer,
-    Body(body): Body<Login>,
+    request: Request,
 ) -> Result<Response, Rejection> {
+    let body: Login = secret_body(request).await?;
     // What is no address is an unknown one, and takes as long.
     let address = email::normalised(&body.email).unwrap_or_default();
     let attempt = attempt(&app, &address, &peer)?;
@@ -223,8 +222,9 @@ pub(crate) async fn login(
 )]
 pub(crate) async fn refresh(
     State(app): State<AppState>,
-    Body(body): Body<Refresh>,
+    request: Request,
 ) -> Result<Response, Rejection> {
+    let body: Refresh = secret_body(request).await?;
     let invalid = |text| Rejection::with(&error::UNAUTHORIZED, text);
     let now = Timestamp::now();
     let token = app.platform.tokens.check_refresh(&body.refresh_token, now);

@@ -10,14 +10,14 @@ use serde_json::{Map, Value};
 use super::instances::model;
 use crate::http::error::{self, Rejection};
 
-/// Characters of a name.
-const NAME_MAX: usize = 200;
+/// Characters of a name: what the store has room for, four bytes each.
+const NAME_MAX: usize = 128;
 /// Characters of a description.
 const DESCRIPTION_MAX: usize = 10_000;
 /// Characters of a prompt: a quarter of the largest context of a common model.
 const PROMPT_MAX: usize = 200_000;
 /// Characters of a word: a model's handle, a field of expertise, a server's name.
-const WORD_MAX: usize = 200;
+const WORD_MAX: usize = 128;
 /// Bytes of a model's parameters as JSON.
 const PARAMS_MAX: usize = 16 << 10;
 

@@ -1,6 +1,9 @@
 //! Who one is.
 
-use axum::{Json, extract::State};
+use axum::{
+    Json,
+    extract::{Request, State},
+};
 use bulkhead_access::{Action, Password, Verdict};
 use bulkhead_domain::platform::{User, UserId};
 use serde::{Deserialize, Serialize};
@@ -15,7 +18,7 @@ use crate::{
     http::{
         AppState,
         error::{self, ErrorBody, Rejection},
-        json::Json as Body,
+        json::{body, secret_body},
         observe::Peer,
         unbroken,
     },
@@ -110,9 +113,10 @@ pub(crate) async fn get(
 pub(crate) async fn update(
     State(app): State<AppState>,
     caller: Caller,
-    Body(body): Body<MeUpdate>,
+    request: Request,
 ) -> Result<Json<UserView>, Rejection> {
     let id = caller.person(Action::UpdateSelf)?;
+    let body: MeUpdate = body(request).await?;
     let mut faults = Faults::default();
     let given = [
         ("first_name", &body.first_name),
@@ -158,9 +162,10 @@ pub(crate) async fn change_password(
     State(app): State<AppState>,
     caller: Caller,
     peer: Peer,
-    Body(body): Body<PasswordChange>,
+    request: Request,
 ) -> Result<Json<DoneView>, Rejection> {
     let id = caller.person(Action::ChangePassword)?;
+    let body: PasswordChange = secret_body(request).await?;
     let user = user(&app, id).await?;
     let attempt = auth::attempt(&app, &user.email, &peer)?;
     let passwords = &app.platform.passwords;

@@ -7,14 +7,14 @@ use axum::{
 use bulkhead_access::Action;
 use bulkhead_domain::{
     Timestamp,
-    platform::{Member, Role},
+    platform::{Member, Role, UserId, email},
 };
 use bulkhead_store::{MemberRecord, StoreError};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{
-    auth::DoneView,
+    auth::{DoneView, attempt},
     fields::Faults,
     page::{Page, page},
 };
@@ -24,6 +24,7 @@ use crate::{
         AppState,
         error::{self, ErrorBody, Rejection},
         json::body,
+        observe::Peer,
         query::{Params, Path},
     },
     platform::Caller,
@@ -133,6 +134,7 @@ pub(crate) async fn list(
 pub(crate) async fn put(
     State(app): State<AppState>,
     caller: Caller,
+    peer: Peer,
     Path((project_id, user)): Path<(String, String)>,
     request: Request,
 ) -> Result<Json<MemberView>, Rejection> {
@@ -150,7 +152,9 @@ pub(crate) async fn put(
     };
     let member = Member {
         project_id: project.id,
-        user_id: find(&app, &user).await?,
+        user_id: find(&app, &user, &peer)
+            .await?
+            .ok_or_else(|| nobody(&user))?,
         role,
         added_at: Timestamp::now(),
     };
@@ -187,30 +191,38 @@ pub(crate) async fn put(
 pub(crate) async fn remove(
     State(app): State<AppState>,
     caller: Caller,
+    peer: Peer,
     Path((project_id, user)): Path<(String, String)>,
 ) -> Result<Json<DoneView>, Rejection> {
     let project = caller
         .project(&app, &project_id, Action::ChangeMembers)
         .await?;
-    let id = find(&app, &user).await?;
-    if !app.store.remove_member(project.id, id).await? {
+    // Whether there is such a user is not told.
+    let missing = || {
         let text = format!("{user} is no member of this project");
-        return Err(Rejection::with(&error::NOT_FOUND, text));
+        Rejection::with(&error::NOT_FOUND, text)
+    };
+    let id = find(&app, &user, &peer).await?.ok_or_else(missing)?;
+    if !app.store.remove_member(project.id, id).await? {
+        return Err(missing());
     }
     Ok(Json(DoneView {
         message: "the user is no member any more",
     }))
 }
 
-/// A user by id or address.
-async fn find(app: &App, user: &str) -> Result<bulkhead_domain::platform::UserId, Rejection> {
+/// A user by id or address. Whether somebody has an account can be asked by an address as seldom as
+/// whether a password is right.
+async fn find(app: &App, user: &str, peer: &Peer) -> Result<Option<UserId>, Rejection> {
     if let Ok(id) = user.parse() {
-        return Ok(id);
+        return Ok(Some(id));
     }
-    let address = bulkhead_domain::platform::email::normalised(user).map_err(|_| nobody(user))?;
+    let Ok(address) = email::normalised(user) else {
+        return Ok(None);
+    };
+    drop(attempt(app, &address, peer)?);
     let found = app.store.user_by_email(&address).await?;
-    let (found, _) = found.ok_or_else(|| nobody(user))?;
-    Ok(found.id)
+    Ok(found.map(|(user, _)| user.id))
 }
 
 fn nobody(user: &str) -> Rejection {

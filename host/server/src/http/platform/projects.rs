@@ -13,6 +13,7 @@ use bulkhead_domain::{
     platform::{Project, Role},
 };
 use bulkhead_store::{ProjectFilter, StoreError};
+use futures::{StreamExt as _, stream};
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -33,6 +34,9 @@ use crate::{
     },
     platform::Caller,
 };
+
+/// Agents of a deleted project that are stopped at once.
+const STOPPED_AT_ONCE: usize = 16;
 
 /// A project.
 #[derive(Serialize, ToSchema)]
@@ -272,10 +276,20 @@ pub(crate) async fn delete(
     let app = Arc::clone(&app);
     unbroken(async move {
         let ended = app.store.delete_project(project.id, Timestamp::now());
-        for agent in ended.await? {
-            control::stop(&app, agent).await?;
+        let stops = ended.await?.into_iter().map(|agent| {
+            let app = Arc::clone(&app);
+            async move { (agent, control::stop(&app, agent).await) }
+        });
+        let mut stopped = stream::iter(stops).buffer_unordered(STOPPED_AT_ONCE);
+        let mut failed = None;
+        while let Some((agent, result)) = stopped.next().await {
+            if let Err(rejection) = result {
+                // It takes nothing new, and its runs find out by themselves.
+                tracing::warn!(%agent, ?rejection, "a terminated agent could not be stopped");
+                failed.get_or_insert(rejection);
+            }
         }
-        Ok(())
+        failed.map_or(Ok(()), Err)
     })
     .await?;
     Ok(Json(DoneView {

@@ -1,6 +1,9 @@
 //! All users, for superusers.
 
-use axum::{Json, extract::State};
+use axum::{
+    Json,
+    extract::{Request, State},
+};
 use bulkhead_access::{Action, Principal};
 use bulkhead_domain::platform::{User, UserId};
 use bulkhead_store::UserFilter;
@@ -15,7 +18,7 @@ use crate::{
     http::{
         AppState,
         error::{self, ErrorBody, Rejection},
-        json::Json as Body,
+        json::body,
         query::{Params, Path},
     },
     platform::Caller,
@@ -131,10 +134,10 @@ pub(crate) async fn update(
     State(app): State<AppState>,
     caller: Caller,
     Path(user_id): Path<String>,
-    body: Result<Body<UserUpdate>, Rejection>,
+    request: Request,
 ) -> Result<Json<UserView>, Rejection> {
     caller.may(Action::UpdateUser)?;
-    let Body(body) = body?;
+    let body: UserUpdate = body(request).await?;
     let id = parse(&user_id)?;
     let is_self = matches!(caller.principal, Principal::User { id: own, .. } if own == id);
     let takes_away = body.is_active == Some(false) || body.is_superuser == Some(false);

@@ -6,9 +6,10 @@ use axum::{
 };
 use bulkhead_access::Action;
 use bulkhead_agent::AgentError;
-use bulkhead_domain::{Agent, id::AgentId, platform::Standing};
+use bulkhead_domain::{Agent, Conversation, id::AgentId, platform::Standing};
 use bulkhead_store::{
-    AgentRelations, InstanceRecord, PAGE_MAX, Paging, RunFilter, StoreError, ThreadFilter,
+    AgentRelations, ConversationFilter, InstanceRecord, PAGE_MAX, Paging, RunFilter, StoreError,
+    ThreadFilter,
 };
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -217,9 +218,45 @@ fn verb(to: Standing) -> &'static str {
     }
 }
 
-/// Ends all that an agent does, and closes what waits for an approval.
+/// Ends all that an agent does, and closes what waits for an approval in any of its threads.
 pub(in crate::http::platform) async fn stop(app: &App, agent: AgentId) -> Result<(), Rejection> {
-    match app.engine.cancel(agent, ThreadFilter::Any, None).await {
+    // All runs, and the request of the agent's own thread.
+    cancel(app, agent, ThreadFilter::Any).await?;
+    let mut filter = ConversationFilter {
+        agent_id: Some(agent),
+        paging: Paging {
+            limit: Some(PAGE_MAX),
+            ..Paging::default()
+        },
+        ..ConversationFilter::default()
+    };
+    loop {
+        let page = app.store.conversations(&filter).await?;
+        let Some(last) = page.last() else {
+            return Ok(());
+        };
+        filter.paging.after = Some(last.id.to_string());
+        for conversation in &page {
+            if waits(app, conversation).await? {
+                cancel(app, agent, ThreadFilter::Conversation(conversation.id)).await?;
+            }
+        }
+    }
+}
+
+/// Whether a conversation waits for an approval.
+async fn waits(app: &App, conversation: &Conversation) -> Result<bool, Rejection> {
+    let Some(last) = conversation.in_context_message_ids.last() else {
+        return Ok(false);
+    };
+    let message = app.store.message(last).await?;
+    Ok(message.is_some_and(|message| message.is_approval_request()))
+}
+
+async fn cancel(app: &App, agent: AgentId, threads: ThreadFilter) -> Result<(), Rejection> {
+    match app.engine.cancel(agent, threads, None).await {
+        // A conversation was deleted meanwhile, and its request with it.
+        Err(AgentError::NoConversation(_)) => Ok(()),
         Ok(_) | Err(AgentError::NothingToCancel(_)) => Ok(()),
         Err(error) => Err(rejected(error)),
     }

@@ -9,7 +9,11 @@ use bulkhead_access::Action;
 use serde_json::Value;
 
 use crate::{
-    contract::{OptionalBody, Parameters, Refusal, document::Refusals, query::Page},
+    contract::{
+        OptionalBody, Parameters, Refusal,
+        document::{Refusals, RunRefusals},
+        query::Page,
+    },
     http::{
         AppState,
         messages::{
@@ -38,7 +42,7 @@ use crate::{
     request_body = Object,
     responses(
         (status = OK, content((Object = "application/json"), (String = "text/event-stream")), description = "messages, stop_reason and usage; with streaming, server-sent events"),
-        Refusals,
+        RunRefusals,
     )
 )]
 pub(crate) async fn send(
@@ -67,7 +71,7 @@ pub(crate) async fn send(
     request_body = Object,
     responses(
         (status = OK, body = String, content_type = "text/event-stream", description = "messages as they come, or pieces of them with stream_tokens"),
-        Refusals,
+        RunRefusals,
     )
 )]
 pub(crate) async fn send_streaming(
@@ -94,7 +98,7 @@ pub(crate) async fn send_streaming(
         ("agent_id" = String, Path, description = "the agent's id")
     ),
     request_body = Object,
-    responses((status = OK, body = RunView, description = "the run"), Refusals)
+    responses((status = OK, body = RunView, description = "the run"), RunRefusals)
 )]
 pub(crate) async fn send_later(
     State(app): State<AppState>,

@@ -70,7 +70,7 @@ pub(crate) async fn spawn(
     caller: Caller,
     Path(project_id): Path<String>,
     request: Request,
-) -> Result<Response, Refusal> {
+) -> Result<Response, Rejection> {
     let action = Action::SpawnInstance;
     let project = caller.project(&app, &project_id, action).await?;
     let new: Spawn = body(request).await?;
@@ -81,7 +81,7 @@ pub(crate) async fn spawn(
             .await
             .map(|id| (app, project, id))
     });
-    let (app, project, id) = which.await?;
+    let (app, project, id) = which.await.map_err(Refusal::into_native)?;
     let made = app.store.instance(project.id, id).await?;
     let made = made.ok_or_else(|| Rejection::new(&error::NOT_FOUND))?;
     Ok((StatusCode::CREATED, Json(InstanceView::from(made))).into_response())

@@ -59,7 +59,10 @@ impl Things {
         let default = store.default_archive(&id, &Archive::new("default")).await;
         let default = default.unwrap();
         let passage = Passage::new(default.id, "a word");
-        store.insert_passages(&[passage.clone()]).await.unwrap();
+        store
+            .insert_passages(std::slice::from_ref(&passage))
+            .await
+            .unwrap();
         let identity = identity(name, creator);
         store.create_identity(&identity).await.unwrap();
         let conversation = Conversation::new(id);

@@ -1,5 +1,5 @@
-//! What others made, with a running server: components of toolchains and clients of the API that
-//! nobody here wrote.
+//! What others made, with a running server: components of toolchains, clients of the API that nobody
+//! here wrote, and a program that holds the server's answers against its document.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -7,6 +7,7 @@
     reason = "tests"
 )]
 
+mod document;
 mod providers;
 mod recorded;
 mod sdk;

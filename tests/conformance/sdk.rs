@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use bulkhead_store::testing::{Kind, TestDatabase};
 use tokio::{process::Command, sync::Mutex, time::timeout};
 
 use crate::{
@@ -60,8 +61,9 @@ async fn installed(packages: &str) -> Option<PathBuf> {
     }
 }
 
-/// Runs a script against the server at `url`; what it said where it failed.
-async fn run(mut script: Command, url: &str) -> Result<(), String> {
+/// Runs a script against the server at `url`, for no longer than `patience`; what it said where it
+/// failed.
+pub(crate) async fn run(mut script: Command, url: &str, patience: Duration) -> Result<(), String> {
     script.env("BULKHEAD_URL", url);
     // What the clients would read of this machine's own.
     for variable in [
@@ -76,8 +78,8 @@ async fn run(mut script: Command, url: &str) -> Result<(), String> {
         script.env_remove(variable);
     }
     script.env("PYTHONDONTWRITEBYTECODE", "1");
-    let ended = timeout(PATIENCE, script.kill_on_drop(true).output()).await;
-    let ended = ended.map_err(|_| format!("no end after {PATIENCE:?}"))?;
+    let ended = timeout(patience, script.kill_on_drop(true).output()).await;
+    let ended = ended.map_err(|_| format!("no end after {patience:?}"))?;
     let ended = ended.map_err(|error| error.to_string())?;
     if ended.status.success() {
         return Ok(());
@@ -86,8 +88,9 @@ async fn run(mut script: Command, url: &str) -> Result<(), String> {
     Err(String::from_utf8_lossy(&said).into_owned())
 }
 
-/// A script for Python with the packages of a release; none where they can't be had.
-async fn python(release: &str, script: &str) -> Option<(String, Command)> {
+/// A script for Python with the packages of a release, or of `requirements-RELEASE.txt`; none where
+/// they can't be had. `script` is a path, or a file of `sdk/`.
+pub(crate) async fn python(release: &str, script: impl AsRef<Path>) -> Option<(String, Command)> {
     let client = format!("python-{release}");
     let environment = installed(&client).await?;
     let mut python = Command::new(environment.join("bin/python"));
@@ -108,7 +111,7 @@ async fn node(script: &str) -> Option<(String, Command)> {
 async fn failures(scripts: Vec<(String, Command)>, url: &str) -> Vec<String> {
     let mut failed = Vec::new();
     for (client, script) in scripts {
-        if let Err(said) = run(script, url).await {
+        if let Err(said) = run(script, url, PATIENCE).await {
             failed.push(format!("{client}: {said}"));
         }
     }
@@ -128,6 +131,28 @@ async fn the_api_s_own_clients_make_list_change_run_and_delete_tools() {
     }
     let (server, _folder) = started(|_| {}).await;
     let failed = failures(scripts, &server.url()).await;
+    server.shutdown().await.unwrap();
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_api_s_own_client_finds_on_postgres_what_it_finds_on_sqlite() {
+    let newest = RELEASES[RELEASES.len() - 1];
+    let Some((client, mut script)) = python(newest, "agents.py").await else {
+        return;
+    };
+    let Some(database) = TestDatabase::create(Kind::Postgres).await else {
+        return;
+    };
+    let url = database.url().to_owned();
+    let providers = Providers::start().await;
+    script.env("FAKE_OPENAI", providers.openai());
+    let (server, _folder) = started(|config| {
+        config.database_url = Some(url);
+        config.provider_env = providers.environment();
+    })
+    .await;
+    let failed = failures(vec![(client, script)], &server.url()).await;
     server.shutdown().await.unwrap();
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }

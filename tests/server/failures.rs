@@ -1,5 +1,7 @@
 //! What is kept of a run whose model, or whose server, failed; on both databases.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use crate::{
@@ -108,26 +110,34 @@ async fn keeps_its_failure(
     run
 }
 
-/// Has the database refuse to store messages, as one does whose disk is full.
-async fn refuse_messages(server: &TestServer) {
-    let sqlite = "CREATE TRIGGER refuse BEFORE INSERT ON messages
-        BEGIN SELECT RAISE(ABORT, 'the disk is full'); END";
-    let postgres = "CREATE FUNCTION refuse() RETURNS trigger AS $$
-        BEGIN RAISE EXCEPTION 'the disk is full'; END $$ LANGUAGE plpgsql;
-        CREATE TRIGGER refuse BEFORE INSERT ON messages FOR EACH ROW EXECUTE FUNCTION refuse()";
-    let is_sqlite = server.database().url().starts_with("sqlite");
-    server
-        .database()
-        .script(if is_sqlite { sqlite } else { postgres })
-        .await;
+/// Has the database refuse to store rows of a table, as one does whose disk is full.
+async fn refuse(server: &TestServer, table: &str) {
+    let script = match server.database().url().starts_with("sqlite") {
+        true => format!(
+            "CREATE TRIGGER refuse BEFORE INSERT ON {table}
+            BEGIN SELECT RAISE(ABORT, 'the disk is full'); END"
+        ),
+        false => format!(
+            "CREATE OR REPLACE FUNCTION refuse() RETURNS trigger AS $$
+            BEGIN RAISE EXCEPTION 'the disk is full'; END $$ LANGUAGE plpgsql;
+            CREATE TRIGGER refuse BEFORE INSERT ON {table}
+            FOR EACH ROW EXECUTE FUNCTION refuse()"
+        ),
+    };
+    server.database().script(&script).await;
 }
 
-async fn take_messages(server: &TestServer) {
+/// Has the database store them again.
+async fn take(server: &TestServer, table: &str) {
     let is_sqlite = server.database().url().starts_with("sqlite");
-    let table = if is_sqlite { "" } else { " ON messages" };
+    let on = if is_sqlite {
+        String::new()
+    } else {
+        format!(" ON {table}")
+    };
     server
         .database()
-        .script(&format!("DROP TRIGGER refuse{table}"))
+        .script(&format!("DROP TRIGGER refuse{on}"))
         .await;
 }
 
@@ -195,7 +205,7 @@ on_both! {
     async fn a_failure_inside_is_an_internal_error_that_tells_no_secrets(server) {
         let agent = agent(&server, json!({})).await;
         let untouched = read(&server, &path(&agent, "")).await;
-        refuse_messages(&server).await;
+        refuse(&server, "messages").await;
         for way in WAYS {
             let seen = streamed(&server, &agent, "empty", way).await;
             let run = keeps_its_failure(&server, &seen, "internal_error", "error").await;
@@ -209,10 +219,63 @@ on_both! {
         let run = ended(&server, text(&run["id"])).await;
         assert_eq!(run["metadata"]["error"]["error_type"], "internal_error");
         assert_eq!(state(&server, &agent).await["last_stop_reason"], "error");
-        take_messages(&server).await;
+        take(&server, "messages").await;
         agrees(&server, &agent).await;
         assert_eq!(read(&server, &path(&agent, "")).await, untouched);
         assert_eq!(stop(&say(&server, &agent, "say Fine.").await), "end_turn");
+        agrees(&server, &agent).await;
+    }
+
+    async fn a_run_whose_events_cannot_be_stored_ends_and_its_client_is_told(server) {
+        let agent = agent(&server, json!({})).await;
+        refuse(&server, "run_events").await;
+        let body = json!({ "input": "say one two", "background": true, "stream_tokens": true });
+        let seen = Live::open(&server, &agent, &body).await.end().await;
+        let expected = [
+            "stop_reason \"end_turn\"",
+            "error: error_message \"stream_incomplete\"",
+            "[DONE]",
+        ];
+        assert_eq!(outline(&seen), expected);
+        let run = ended(&server, text(&seen[1].1["run_id"])).await;
+        assert_eq!(run["status"], "completed", "{run}");
+        take(&server, "run_events").await;
+        let again = format!("/v1/runs/{}/stream", text(&run["id"]));
+        let again = server.post(&again, &json!({})).await;
+        assert_eq!(outline(&events(&again)), expected);
+        agrees(&server, &agent).await;
+        assert_eq!(stop(&say(&server, &agent, "say Fine.").await), "end_turn");
+    }
+
+    async fn a_stream_of_which_a_part_could_not_be_stored_says_so_at_its_end(server) {
+        let agent = agent(&server, json!({})).await;
+        let body = json!({
+            "input": "pause 200ms\nsay a b c d e f g h i j k l m n o p q r s t u v w x y z 1 2 3 4",
+            "background": true, "stream_tokens": true,
+        });
+        let mut live = Live::open(&server, &agent, &body).await;
+        let run = live.run().await;
+        live.until("assistant_message").await;
+        refuse(&server, "run_events").await;
+        // Longer than all tries to store what comes now, and shorter than the run.
+        tokio::time::sleep(Duration::from_secs(4)).await;
+        take(&server, "run_events").await;
+        let seen = outline(&live.end().await);
+        assert_eq!(seen[..2], ["ping", "assistant_message \"a \""]);
+        let end = [
+            "error: error_message \"stream_incomplete\"",
+            "stop_reason \"end_turn\"",
+            "usage_statistics",
+            "[DONE]",
+        ];
+        assert_eq!(seen[seen.len() - end.len()..], end, "{seen:?}");
+        // What was told has no gap.
+        let told = &seen[1..seen.len() - end.len()];
+        let letters: Vec<_> = ('a'..='z').map(String::from).collect();
+        for (told, letter) in told.iter().zip(letters) {
+            assert_eq!(*told, format!("assistant_message \"{letter} \""));
+        }
+        assert_eq!(ended(&server, &run).await["status"], "completed");
         agrees(&server, &agent).await;
     }
 }

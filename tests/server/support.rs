@@ -146,6 +146,18 @@ impl TestServer {
         }
     }
 
+    /// Another server on the database of this one, which was started by [`TestServer::start_kind`].
+    pub(crate) async fn beside(&self) -> Self {
+        let key = self.data_dir().join("installation.key");
+        let key = std::fs::read_to_string(key).unwrap();
+        let url = self.database().url().to_owned();
+        Self::start_with(|config| {
+            config.database_url = Some(url);
+            config.key = Some(key.trim().to_owned());
+        })
+        .await
+    }
+
     /// Other settings for the next start.
     pub(crate) fn change(&mut self, change: impl FnOnce(&mut Config)) {
         change(&mut self.config);

@@ -1,6 +1,7 @@
 use bulkhead_domain::{
     Agent, AgentType, Block, LlmConfig, Message, Part, Role, StopReason, Timestamp, ToolRule,
     id::{AgentId, BlockId, IdentityId, MessageId},
+    platform::Standing,
     tool_rule::RuleKind,
 };
 use bulkhead_store::{
@@ -41,6 +42,8 @@ pub(crate) fn agent(name: &str) -> Agent {
         base_template_id: None,
         deployment_id: None,
         entity_id: None,
+        fallback_models: Vec::new(),
+        standing: Standing::Active,
         created_by_id: None,
         last_updated_by_id: None,
         created_at: now,

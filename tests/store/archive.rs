@@ -66,7 +66,7 @@ on_both! {
             let error = store.attach_archive(&agent, &archive).await.unwrap_err();
             assert!(matches!(error, StoreError::NotFound { .. }), "{error:?}");
         }
-        let mut agents = ArchiveAgentsFilter { archive_id: shared.id, paging: Paging::default() };
+        let mut agents = ArchiveAgentsFilter { archive_id: shared.id, created_by: None, paging: Paging::default() };
         assert_eq!(store.agents_of_archive(&agents).await.unwrap(), [second, first]);
         agents.paging.after = Some(second.to_string());
         assert_eq!(store.agents_of_archive(&agents).await.unwrap(), [first]);

@@ -323,13 +323,13 @@ on_both! {
         }
         made_agent(&store, "other").await;
         let paging = Paging { ascending: true, limit: Some(3), ..Default::default() };
-        assert_eq!(store.agents_of_block(&shared.id, &paging).await.unwrap(), agents[..3]);
+        assert_eq!(store.agents_of_block(&shared.id, None, &paging).await.unwrap(), agents[..3]);
         let after = Some(agents[2].id.to_string());
         let next = Paging { after, ..paging.clone() };
-        assert_eq!(store.agents_of_block(&shared.id, &next).await.unwrap(), agents[3..]);
+        assert_eq!(store.agents_of_block(&shared.id, None, &next).await.unwrap(), agents[3..]);
         let ids: Vec<_> = agents.iter().map(|agent| agent.id).collect();
         assert_eq!(store.agent_ids_of_block(&shared.id).await.unwrap(), ids);
-        let error = store.agents_of_block(&BlockId::random(), &paging).await.unwrap_err();
+        let error = store.agents_of_block(&BlockId::random(), None, &paging).await.unwrap_err();
         assert!(matches!(error, StoreError::NotFound { what: "block", .. }), "{error:?}");
     }
 

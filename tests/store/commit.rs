@@ -39,6 +39,26 @@ fn trace(step_id: StepId, agent_id: bulkhead_domain::id::AgentId) -> Trace {
 }
 
 on_both! {
+    async fn a_run_that_ended_before_it_worked_leaves_an_agent_that_waits_as_it_is(database) {
+        let store = database.open().await;
+        let (agent, _) = new_agent(&store).await;
+        let stopped = async |reason, keeps_request| {
+            let run = run(agent);
+            store.create_run(&run).await.unwrap();
+            let mut commit = StepCommit::new(agent, None);
+            commit.run = Some(RunUpdate::ended(run.id, reason));
+            commit.last_stop_reason = Some(reason);
+            commit.keeps_request = keeps_request;
+            store.commit_step(&commit).await.unwrap();
+            store.agent(&agent).await.unwrap().unwrap().last_stop_reason.unwrap()
+        };
+        let (cancelled, asks) = (StopReason::Cancelled, StopReason::RequiresApproval);
+        assert_eq!(stopped(cancelled, true).await, cancelled);
+        assert_eq!(stopped(asks, false).await, asks);
+        assert_eq!(stopped(cancelled, true).await, asks);
+        assert_eq!(stopped(cancelled, false).await, cancelled);
+    }
+
     async fn a_commit_leaves_all_that_a_step_changed(database) {
         let store = database.open().await;
         let (agent, system) = new_agent(&store).await;

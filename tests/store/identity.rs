@@ -18,6 +18,7 @@ fn identity(key: &str) -> Identity {
         properties: Vec::new(),
         agent_ids: Vec::new(),
         block_ids: Vec::new(),
+        created_by_id: None,
         created_at: now,
         updated_at: now,
     }

@@ -44,6 +44,37 @@ fn unchanged(_: &mut ToolRecord) -> Result<(), StoreError> {
 }
 
 on_both! {
+    async fn a_tool_that_is_taken_back_is_as_it_was_unless_somebody_changed_it_since(database) {
+        let store = database.open().await;
+        let saved = async |description: &str| {
+            let mut new = NewTool::new("mine", ToolType::Custom);
+            new.description = Some(description.to_owned());
+            // Times are told apart by microseconds.
+            tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+            store.upsert_tool(new).await.unwrap().record
+        };
+        let described = async || {
+            let tool = store.tool_by_name("mine").await.unwrap();
+            tool.and_then(|tool| tool.description)
+        };
+        let first = saved("first").await;
+        let second = saved("second").await;
+        let back = store.take_back_tool(&second, Some(first.clone())).await.unwrap();
+        assert!(back);
+        assert_eq!(store.tool(&first.id).await.unwrap().as_ref(), Some(&first));
+        assert!(!store.take_back_tool(&second, Some(first.clone())).await.unwrap(), "it is gone");
+        // Somebody else's words stay.
+        let third = saved("third").await;
+        saved("a person's").await;
+        assert!(!store.take_back_tool(&third, Some(first.clone())).await.unwrap());
+        assert!(!store.take_back_tool(&third, None).await.unwrap());
+        assert_eq!(described().await.as_deref(), Some("a person's"));
+        let last = saved("last").await;
+        assert!(store.take_back_tool(&last, None).await.unwrap(), "it was new");
+        assert_eq!(described().await, None);
+        assert!(!store.take_back_tool(&last, None).await.unwrap());
+    }
+
     async fn a_tool_reads_back_as_it_was_put_with_and_without_what_is_optional(database) {
         let store = database.open().await;
         let packages = store.put_package_set(package_set("idna")).await.unwrap().digest;

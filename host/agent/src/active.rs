@@ -226,6 +226,13 @@ impl ActiveRuns {
         self.runs.lock().keys().copied().collect()
     }
 
+    /// The runs in one thread.
+    pub(crate) fn of_thread(&self, thread: ThreadKey) -> Vec<RunId> {
+        let runs = self.runs.lock();
+        let of_thread = runs.iter().filter(|(_, active)| active.thread == thread);
+        of_thread.map(|(id, _)| *id).collect()
+    }
+
     /// Whether a run goes on in this thread.
     pub(crate) fn busy(&self, thread: ThreadKey) -> Option<RunId> {
         let runs = self.runs.lock();

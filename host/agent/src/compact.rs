@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     AgentError, Engine,
     active::ThreadKey,
+    error::expect_active,
     pack::{self, CompactionStats},
     thread::Thread,
     transcript::chat_messages,
@@ -83,7 +84,8 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// [`AgentError::NothingToCompact`] where it would not get shorter, and failures of the model.
+    /// [`AgentError::NothingToCompact`] where it would not get shorter, [`AgentError::Paused`] and
+    /// [`AgentError::Terminated`], and failures of the model.
     pub async fn compact(
         &self,
         key: ThreadKey,
@@ -91,6 +93,7 @@ impl Engine {
     ) -> Result<CompactionReport, AgentError> {
         let _gate = self.active().enter(key).await;
         let mut thread = Thread::load(self.store(), key).await?;
+        expect_active(&thread.agent)?;
         if let Some(open) = thread.pending() {
             return Err(AgentError::PendingApproval(open.id));
         }

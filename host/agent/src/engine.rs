@@ -24,6 +24,7 @@ use crate::{
     recent::Recent,
     request::RunRequest,
     thread::Thread,
+    turn::Alone,
 };
 
 /// How long a request to cancel waits for a run that was faster before it cancels that one too: most
@@ -38,6 +39,8 @@ struct Inner {
     store: Store,
     models: Arc<dyn Models>,
     tools: OnceLock<Arc<dyn Tools>>,
+    /// Where other servers share the database: how long a turn counts of which nothing is heard.
+    turn_silence: OnceLock<Duration>,
     active: ActiveRuns,
     recent: Recent,
     root: CancellationToken,
@@ -119,6 +122,11 @@ impl Reached {
             None => self.runs.push((run_id, cancelled)),
         }
     }
+
+    fn cancelled(&self) -> Vec<RunId> {
+        let cancelled = self.runs.iter().filter(|(_, cancelled)| *cancelled);
+        cancelled.map(|(run_id, _)| *run_id).collect()
+    }
 }
 
 impl Engine {
@@ -128,6 +136,7 @@ impl Engine {
             store,
             models,
             tools: OnceLock::new(),
+            turn_silence: OnceLock::new(),
             active: ActiveRuns::default(),
             recent: Recent::default(),
             root: CancellationToken::new(),
@@ -140,6 +149,18 @@ impl Engine {
     pub fn set_tools(&self, tools: Arc<dyn Tools>) {
         // A second time would be a defect of the caller, and the first stays.
         let _ = self.0.tools.set(tools);
+    }
+
+    /// Has runs take turns with those of other servers on the same database: one works on a thread at
+    /// a time. Of a server of which nothing was heard for `silence` (see [`crate::TURN_SILENCE`])
+    /// none does. Said once, before the first run.
+    pub fn share(&self, silence: Duration) {
+        // A second time would be a defect of the caller, and the first stays.
+        let _ = self.0.turn_silence.set(silence);
+    }
+
+    pub(crate) fn turn_silence(&self) -> Option<Duration> {
+        self.0.turn_silence.get().copied()
     }
 
     /// The database.
@@ -174,8 +195,8 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// For an agent or conversation that is not there, [`AgentError::TooManyRuns`], and failures of
-    /// the database.
+    /// For an agent or conversation that is not there, [`AgentError::Paused`] and
+    /// [`AgentError::Terminated`], [`AgentError::TooManyRuns`], and failures of the database.
     pub async fn begin(&self, request: RunRequest) -> Result<Begun, AgentError> {
         let engine = self.clone();
         self.unbroken(async move { engine.note(request).await })
@@ -190,7 +211,7 @@ impl Engine {
     /// # Errors
     ///
     /// As those of [`Self::begin`], and [`AgentError::Busy`] while another run of the thread goes
-    /// on here.
+    /// on here or works on another server that shares the database.
     pub async fn begin_alone(&self, request: RunRequest) -> Result<Entry, AgentError> {
         let engine = self.clone();
         self.unbroken(async move { engine.note_alone(request).await })
@@ -236,7 +257,15 @@ impl Engine {
             return Ok(Entry::Known(Box::new(run)));
         }
         let begun = self.begun(request, run, active, began);
-        Ok(Entry::Begun(Box::new(begun)))
+        match self.turn_alone(&begun.run, &begun.active.cancel).await? {
+            Alone::Yes => Ok(Entry::Begun(Box::new(begun))),
+            Alone::Busy(other) => {
+                begun.undriven.driven();
+                // It never worked, and its client learns nothing of it.
+                self.0.store.delete_run(&begun.run.id).await?;
+                Err(AgentError::Busy(other))
+            }
+        }
     }
 
     async fn note(&self, request: RunRequest) -> Result<Begun, AgentError> {
@@ -254,7 +283,11 @@ impl Engine {
     /// A run that can be cancelled from now on, unless its thread is about to be deleted or too many
     /// wait already.
     fn new_run(&self, request: &RunRequest) -> Result<(Run, ActiveRun), AgentError> {
-        let run = Self::unstored(request);
+        let mut run = Self::unstored(request);
+        if self.turn_silence().is_some() {
+            // Until it has its turn.
+            run.status = RunStatus::Created;
+        }
         let thread = request.thread();
         let active = self.0.active.begin(run.id, thread, &self.0.root)?;
         Ok((run, active))
@@ -387,7 +420,7 @@ impl Engine {
         match named.filter(|named| !named.is_empty()) {
             Some(named) => {
                 for run_id in named {
-                    let cancelled = self.cancel_one(run_id, agent_id).await?;
+                    let cancelled = self.end_one(run_id, agent_id).await?;
                     reached.note(run_id, cancelled);
                     if !cancelled {
                         self.close_request_of(run_id, agent_id, &mut reached)
@@ -397,8 +430,9 @@ impl Engine {
             }
             None => {
                 for run_id in self.going_on(agent_id, threads).await? {
-                    reached.note(run_id, self.cancel_one(run_id, agent_id).await?);
+                    reached.note(run_id, self.end_one(run_id, agent_id).await?);
                 }
+                self.seen_elsewhere(&reached.cancelled()).await?;
                 self.close_request(thread, None, &mut reached).await?;
             }
         }
@@ -409,6 +443,7 @@ impl Engine {
             };
             return Err(AgentError::NothingToCancel(what));
         }
+        self.seen_elsewhere(&reached.cancelled()).await?;
         Ok(reached.runs)
     }
 
@@ -425,19 +460,29 @@ impl Engine {
         }
         for run in self.0.store.active_runs(&agent_id, threads).await? {
             if !runs.contains(&run.id) {
+                self.end_elsewhere(run.id).await?;
                 runs.push(run.id);
             }
         }
         Ok(runs)
     }
 
-    /// Cancels a run of an agent unless it has ended, and waits for its end where it goes on here.
-    /// Whether it is cancelled then.
+    /// Cancels a run of an agent unless it has ended, and waits for its end; where it goes on in
+    /// another server for a second or so. Whether it is cancelled then.
     ///
     /// # Errors
     ///
     /// Failures of the database.
     pub async fn cancel_one(&self, run_id: RunId, agent_id: AgentId) -> Result<bool, AgentError> {
+        let is_cancelled = self.end_one(run_id, agent_id).await?;
+        if is_cancelled {
+            self.seen_elsewhere(&[run_id]).await?;
+        }
+        Ok(is_cancelled)
+    }
+
+    /// As [`Self::cancel_one`], without waiting for other servers.
+    async fn end_one(&self, run_id: RunId, agent_id: AgentId) -> Result<bool, AgentError> {
         let of_agent = self.0.active.of(agent_id, ThreadFilter::Any);
         let goes_on = of_agent.contains(&run_id);
         if goes_on && let Some(done) = self.0.active.cancel(run_id) {
@@ -446,12 +491,20 @@ impl Engine {
             && run.agent_id == agent_id
             && !run.status.is_final()
         {
-            // It goes on in another process, which looks for this now and then, or nowhere any more.
-            let update = RunUpdate::ended(run_id, StopReason::Cancelled);
-            self.0.store.finish_run(&update).await?;
+            self.end_elsewhere(run_id).await?;
         }
         let run = self.0.store.run(&run_id).await?;
         Ok(run.is_some_and(|run| run.agent_id == agent_id && run.status == RunStatus::Cancelled))
+    }
+
+    /// Stores that a run is cancelled which goes on in another process, which looks for this now and
+    /// then, or nowhere any more.
+    async fn end_elsewhere(&self, run_id: RunId) -> Result<(), AgentError> {
+        let update = RunUpdate::ended(run_id, StopReason::Cancelled);
+        match self.0.store.finish_run(&update).await {
+            Ok(_) | Err(StoreError::NotFound { .. }) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Closes the request for approval by which a run of the agent ended, if it is still open.
@@ -536,6 +589,8 @@ impl Engine {
 fn not_begun(error: StoreError, thread: ThreadKey) -> AgentError {
     match error {
         StoreError::NotFound { .. } | StoreError::UnknownReferences { .. } => thread.missing(),
+        StoreError::AgentPaused { .. } => AgentError::Paused(thread.agent_id),
+        StoreError::AgentTerminated { .. } => AgentError::Terminated(thread.agent_id),
         other => AgentError::Store(other),
     }
 }

@@ -1,8 +1,9 @@
 //! Why a request to an agent was refused, or its run failed.
 
 use bulkhead_domain::{
-    StopReason,
+    Agent, StopReason,
     id::{AgentId, ConversationId, MessageId, RunId},
+    platform::Standing,
 };
 use bulkhead_llm::{ErrorKind, LlmError};
 use bulkhead_store::StoreError;
@@ -93,6 +94,12 @@ pub enum AgentError {
         /// How many go on or wait at once at most.
         limit: usize,
     },
+    /// A person paused the agent.
+    #[error("The agent is paused: resume it to send messages.")]
+    Paused(AgentId),
+    /// A person terminated the agent.
+    #[error("The agent is terminated: it takes no messages.")]
+    Terminated(AgentId),
     /// There is no run to cancel.
     #[error("CONFLICT: No active runs to cancel for {0}")]
     NothingToCancel(String),
@@ -102,6 +109,20 @@ pub enum AgentError {
     /// Something inside failed; the text is for the log.
     #[error("{0}")]
     Internal(String),
+}
+
+/// Refuses an agent that a person paused or terminated: nothing is done with its model and its
+/// tools.
+///
+/// # Errors
+///
+/// [`AgentError::Paused`] and [`AgentError::Terminated`].
+pub fn expect_active(agent: &Agent) -> Result<(), AgentError> {
+    match agent.standing {
+        Standing::Active => Ok(()),
+        Standing::Paused => Err(AgentError::Paused(agent.id)),
+        Standing::Terminated => Err(AgentError::Terminated(agent.id)),
+    }
 }
 
 /// What clients are told of a failure: in an error event, in a run's metadata, or as a status.

@@ -14,6 +14,7 @@ use crate::{
     AgentError, Engine,
     active::ThreadKey,
     driver::StepServices,
+    error::expect_active,
     ports::{Executed, Invocation},
     start,
     thread::Thread,
@@ -197,8 +198,8 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// For an agent that is not there, and failures of the database. That the tool failed is no
-    /// error here.
+    /// For an agent that is not there, [`AgentError::Paused`] and [`AgentError::Terminated`], and
+    /// failures of the database. That the tool failed is no error here.
     pub async fn run_tool(
         &self,
         agent_id: AgentId,
@@ -210,6 +211,7 @@ impl Engine {
             conversation_id: None,
         };
         let thread = Thread::load(self.store(), key).await?;
+        expect_active(&thread.agent)?;
         let Some(tool) = thread.tools.iter().find(|tool| tool.name == tool_name) else {
             return Ok(None);
         };

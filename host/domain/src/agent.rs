@@ -6,6 +6,7 @@ use serde_json::Value;
 use crate::{
     CompactionSettings, EmbeddingConfig, LlmConfig, StopReason, Timestamp, ToolRule,
     id::{AgentId, AgentSecretId, MessageId},
+    platform::Standing,
 };
 
 /// Which loop, prompt and tools an agent begins with.
@@ -133,6 +134,13 @@ pub struct Agent {
     /// The vendor's cloud.
     #[serde(default)]
     pub entity_id: Option<String>,
+    /// Handles of the models that are asked in this order where its own one fails.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fallback_models: Vec<String>,
+    /// Whether it takes messages. No part of the document: it is a column of its own, which
+    /// pausing, resuming and terminating alone change.
+    #[serde(skip)]
+    pub standing: Standing,
     /// Who made it.
     #[serde(default)]
     pub created_by_id: Option<String>,

@@ -5,6 +5,14 @@ use std::{fmt, marker::PhantomData, str::FromStr};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use uuid::Uuid;
 
+/// The UUID of a text in the one form in which it is written here: small letters, with dashes. Who may
+/// see a thing is decided by the text of its id, so that it must not have two.
+pub fn canonical(text: &str) -> Option<Uuid> {
+    let uuid = Uuid::try_parse(text).ok()?;
+    let mut buffer = Uuid::encode_buffer();
+    (*uuid.hyphenated().encode_lower(&mut buffer) == *text).then_some(uuid)
+}
+
 /// A kind of thing that has identifiers.
 pub trait Kind {
     /// What its identifiers begin with, without the dash.
@@ -83,9 +91,7 @@ impl<K: Kind> FromStr for Id<K> {
         let rest = text
             .strip_prefix(K::PREFIX)
             .and_then(|rest| rest.strip_prefix('-'));
-        let uuid = rest
-            .and_then(|rest| Uuid::try_parse(rest).ok())
-            .ok_or(error)?;
+        let uuid = rest.and_then(canonical).ok_or(error)?;
         Ok(Self(uuid, PhantomData))
     }
 }
@@ -151,6 +157,14 @@ kinds! {
     GroupKind = "group", GroupId;
     /// A server of tools that speaks MCP.
     McpServerKind = "mcp_server", McpServerId;
+    /// A person who signs in to the platform.
+    UserKind = "user", UserId;
+    /// One sign-in of a user.
+    SessionKind = "session", SessionId;
+    /// What instances of the platform are made from.
+    AgentTypeKind = "agent_type", AgentTypeId;
+    /// A project of the platform.
+    ProjectKind = "project", ProjectId;
 }
 
 #[cfg(test)]

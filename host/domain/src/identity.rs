@@ -81,6 +81,9 @@ pub struct Identity {
     /// The blocks that belong to it, as the agents.
     #[serde(default)]
     pub block_ids: Vec<BlockId>,
+    /// Who made it.
+    #[serde(default)]
+    pub created_by_id: Option<String>,
     /// When it was made.
     pub created_at: Timestamp,
     /// When it was changed last.

@@ -10,6 +10,7 @@
 //! - [`identity`]: to whom agents and blocks belong.
 //! - [`tool_rule`]: which tools an agent may and must call when; [`rule_book`]: what that means.
 //! - [`conversation`]: further threads of an agent; [`archive`]: texts that agents look up.
+//! - [`platform`]: people, types of agents, projects and the agents in them.
 //! - [`timestamp`]: RFC 3339 points in time, as the API writes them.
 
 pub mod agent;
@@ -23,6 +24,7 @@ pub mod identity;
 pub mod message;
 pub mod model;
 pub mod outcome;
+pub mod platform;
 pub mod receipt;
 pub mod rule_book;
 pub mod run;

@@ -112,14 +112,13 @@ macro_rules! spelled {
             type Err = UnknownWord;
 
             fn from_str(text: &str) -> Result<Self, UnknownWord> {
-                serde_json::from_value(Value::from(text)).map_err(|_| UnknownWord {
-                    what: $what,
-                    text: text.to_owned(),
-                })
+                serde_json::from_value(serde_json::Value::from(text))
+                    .map_err(|_| UnknownWord::new($what, text))
             }
         }
     )*};
 }
+pub(crate) use spelled;
 
 /// A text that is none of the words that were expected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -127,6 +126,13 @@ macro_rules! spelled {
 pub struct UnknownWord {
     what: &'static str,
     text: String,
+}
+
+impl UnknownWord {
+    pub(crate) fn new(what: &'static str, text: &str) -> Self {
+        let text = text.to_owned();
+        Self { what, text }
+    }
 }
 
 spelled! {

@@ -23,7 +23,7 @@ impl Timestamp {
     }
 
     /// From microseconds since the epoch.
-    pub fn from_micros(micros: i64) -> Self {
+    pub const fn from_micros(micros: i64) -> Self {
         Self(micros)
     }
 

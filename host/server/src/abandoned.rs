@@ -2,8 +2,8 @@
 //!
 //! A server that has its database to itself ends them when it starts. Where several share one, each
 //! says from time to time which runs it works on; what nobody has spoken of for a while, any of them
-//! ends. The same look finds runs of a server's own that it works on no more: whose end could not be
-//! stored, because the disk was full.
+//! ends. Long before that such a run has lost its turn in its thread. The same look finds runs of a
+//! server's own that it works on no more: whose end could not be stored, because the disk was full.
 
 use std::{
     sync::Arc,
@@ -17,6 +17,8 @@ use crate::{app::App, http::messages::later};
 
 /// How often a server looks whether its runs were ended by another one that was told to cancel them.
 const LOOK: Duration = Duration::from_millis(500);
+/// How often a server says at least that it works on its runs where others wait for their turn.
+const BEAT: Duration = Duration::from_secs(1);
 
 /// Ends all runs that go on, before this server's first one: nobody else works on this database.
 pub(crate) async fn end_all(app: &Arc<App>) {
@@ -28,15 +30,23 @@ pub(crate) async fn end_all(app: &Arc<App>) {
 /// cancels its own that other servers have ended, until `stop`.
 pub(crate) async fn watch(app: Arc<App>, silence: Duration, shared: bool, stop: CancellationToken) {
     let every = silence / 4;
-    let pause = if shared { LOOK.min(every) } else { every };
+    let beat = if shared { BEAT.min(every) } else { every };
+    let pause = if shared { LOOK.min(beat) } else { beat };
     let mut spoken: Option<Instant> = None;
+    let mut looked: Option<Instant> = None;
     stop.run_until_cancelled(async {
         loop {
-            let is_due = spoken.is_none_or(|spoken| spoken.elapsed() >= every);
-            // First: a server that was stopped for longer than the silence ends none of its own, nor
-            // does one that could not say so.
-            if is_due && keep_alive(&app).await {
+            let is_due = |last: Option<Instant>, every| {
+                last.is_none_or(|last: Instant| last.elapsed() >= every)
+            };
+            let has_spoken = is_due(spoken, beat) && keep_alive(&app).await;
+            if has_spoken {
                 spoken = Some(Instant::now());
+            }
+            // After it: a server that was stopped for longer than the silence ends none of its own,
+            // nor does one that could not say so.
+            if has_spoken && is_due(looked, every) {
+                looked = Some(Instant::now());
                 let silence = i64::try_from(silence.as_micros()).unwrap_or(i64::MAX);
                 let since = Timestamp::now().micros().saturating_sub(silence);
                 fail(&app, Timestamp::from_micros(since)).await;

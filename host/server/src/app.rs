@@ -13,6 +13,7 @@ use crate::{
     calls::Calls,
     http::{auth::Access, messages::background::Recordings},
     metrics::Metrics,
+    platform::Platform,
     registry::Registry,
     source::{packages::Packages, runtimes::Runtimes},
 };
@@ -20,6 +21,7 @@ use crate::{
 /// The parts of a running server.
 pub(crate) struct App {
     pub(crate) access: Access,
+    pub(crate) platform: Platform,
     pub(crate) sandbox: Sandbox,
     pub(crate) store: Store,
     pub(crate) receipts: ReceiptWriter,

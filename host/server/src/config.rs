@@ -20,7 +20,7 @@ use bulkhead_policy::Cidr;
 
 pub use self::options::Options;
 use self::options::default_data_dir;
-use crate::telemetry::LogFormat;
+use crate::{platform::prices::Prices, telemetry::LogFormat};
 
 /// The port that clients of this kind of server expect.
 const DEFAULT_PORT: u16 = 8283;
@@ -84,6 +84,10 @@ pub struct Config {
     pub run_silence: Duration,
     /// Whether built-in tools whose name has no version are installed at each start.
     pub builtin_tools: bool,
+    /// What models cost, for the metrics of projects.
+    pub prices: Prices,
+    /// Whether people may make accounts for themselves; superusers can in any case.
+    pub registration: bool,
     /// What is logged; read by [`crate::telemetry::init`].
     pub log: String,
     /// How log lines are written.
@@ -151,6 +155,8 @@ impl Config {
             receipts_max: DEFAULT_RECEIPTS_MAX,
             run_silence: bulkhead_store::run::SILENCE_MAX,
             builtin_tools: true,
+            prices: Prices::default(),
+            registration: true,
             log: "info".to_owned(),
             log_format: LogFormat::Text,
             env: BTreeMap::new(),

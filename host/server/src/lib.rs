@@ -8,7 +8,9 @@
 //! - `mcp`: tools that MCP servers run.
 //! - `agents`: what the agent loop gets of this server: models and tools.
 //! - `calls`: the one way by which tools run. `listener`, `connection`: connections.
-//! - `data_dir`: the folder of a server. `retention`: how long receipts are kept.
+//! - `data_dir`: the folder of a server; `database`: its key and database. `retention`: how long
+//!   receipts are kept.
+//! - `platform`: people, their tokens, and what models cost.
 //! - `abandoned`: runs whose server died.
 
 mod abandoned;
@@ -20,11 +22,13 @@ mod config;
 mod connection;
 mod contract;
 mod data_dir;
+mod database;
 mod http;
 mod limits_patch;
 mod listener;
 mod mcp;
 mod metrics;
+mod platform;
 mod registry;
 mod retention;
 mod server;
@@ -33,4 +37,5 @@ pub mod telemetry;
 
 pub use config::{Config, ConfigError, Options};
 pub use limits_patch::LimitsPatch;
+pub use platform::prices::{Price, Prices};
 pub use server::{Handle, ServeError, Server, StartError};

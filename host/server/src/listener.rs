@@ -3,7 +3,7 @@
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::Router;
-use hyper::server::conn::http1;
+use hyper::{body::Incoming, server::conn::http1};
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
     service::TowerToHyperService,
@@ -13,8 +13,9 @@ use tokio::{
     sync::Semaphore,
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tower::ServiceExt as _;
 
-use crate::connection::Connection;
+use crate::{connection::Connection, http::observe::Peer};
 
 /// How long the head of a request may take to arrive: a client that sends a byte now and then
 /// would hold its connection for ever.
@@ -85,7 +86,12 @@ impl Connections {
         peer: SocketAddr,
         router: Router,
     ) -> impl Future<Output = ()> + use<> {
-        let service = TowerToHyperService::new(router);
+        let peer_address = Peer(peer.ip().to_canonical());
+        let service = router.map_request(move |mut request: http::Request<Incoming>| {
+            request.extensions_mut().insert(peer_address);
+            request
+        });
+        let service = TowerToHyperService::new(service);
         let connection = server.serve_connection(TokioIo::new(stream), service);
         let connection = connection.with_upgrades();
         let (stop, abort) = (self.stop.clone(), self.abort.clone());

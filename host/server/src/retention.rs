@@ -1,4 +1,4 @@
-//! How long receipts are kept, and the events of runs in the background.
+//! How long receipts are kept, the events of runs in the background, and sign-ins that ended.
 
 use std::time::Duration;
 
@@ -12,11 +12,13 @@ use crate::http::runs::stream::KEPT_MICROS;
 const FIRST: Duration = Duration::from_secs(1);
 /// From one look to the next. A look that finds nothing reads one index.
 const EVERY: Duration = Duration::from_secs(600);
+/// How long it is kept that somebody was signed in, after the end of it.
+const SESSIONS_DAYS: u64 = 30;
 const DAY_MICROS: i64 = 86_400_000_000;
 
-/// Deletes receipts that are older than `days` or beyond the newest `max`, and events that nobody
-/// can ask for any more, until `stop`. What one look has not finished then, the next start's first
-/// one does.
+/// Deletes receipts that are older than `days` or beyond the newest `max`, events that nobody can
+/// ask for any more, and sign-ins that ended long ago, until `stop`. What one look has not finished
+/// then, the next start's first one does.
 pub(crate) async fn prune(store: Store, days: u64, max: u64, stop: CancellationToken) {
     stop.run_until_cancelled(async {
         tokio::time::sleep(FIRST).await;
@@ -34,6 +36,12 @@ pub(crate) async fn prune(store: Store, days: u64, max: u64, stop: CancellationT
                 Ok(0) => {}
                 Ok(events) => tracing::info!(events, "old events of runs were deleted"),
                 Err(error) => tracing::warn!(%error, "old events of runs could not be deleted"),
+            }
+            let ended = days_ago(SESSIONS_DAYS);
+            match store.forget_sessions(ended).await {
+                Ok(0) => {}
+                Ok(sessions) => tracing::info!(sessions, "old sign-ins were deleted"),
+                Err(error) => tracing::warn!(%error, "old sign-ins could not be deleted"),
             }
             tokio::time::sleep(EVERY).await;
         }

@@ -8,10 +8,10 @@ use std::{
     time::Duration,
 };
 
-use bulkhead_agent::Engine;
+use bulkhead_agent::{Engine, TURN_SILENCE};
 use bulkhead_llm::catalog::Catalog;
 use bulkhead_sandbox::{CacheKey, CacheKeyError, Sandbox, SetupError};
-use bulkhead_store::{InstallationKey, KeyError, ReceiptWriter, Store, StoreError};
+use bulkhead_store::{KeyError, ReceiptWriter, StoreError};
 use tokio::{net::TcpListener, task::JoinHandle};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -20,11 +20,12 @@ use crate::{
     agents::{models::AllModels, tools::SandboxTools},
     app::App,
     calls::Calls,
-    data_dir,
+    data_dir, database,
     http::{self, auth::Access, messages::background::Recordings, observe::RequestIds},
     listener::Connections,
     mcp,
     metrics::Metrics,
+    platform::Platform,
     registry::{Registry, state::StoredState},
     retention,
     source::{packages::Packages, runtimes::Runtimes},
@@ -78,6 +79,9 @@ pub enum StartError {
     /// The client of model providers can't be set up.
     #[error("the client of model providers cannot be set up")]
     ModelClient(#[from] bulkhead_llm::SetupError),
+    /// The threads that hash passwords can't be started.
+    #[error("passwords cannot be hashed")]
+    Passwords(#[from] bulkhead_access::password::StartError),
     /// The address can't be listened on.
     #[error("cannot listen on {addr}")]
     Listen {
@@ -201,10 +205,8 @@ fn take_data_dir(folder: &Path) -> Result<File, StartError> {
 }
 
 async fn open(config: &Config, closing: CancellationToken) -> Result<Arc<App>, StartError> {
-    let key = match &config.key {
-        Some(hex) => InstallationKey::from_hex(hex)?,
-        None => InstallationKey::load_or_create(&config.data_dir.join("installation.key"))?,
-    };
+    let key = database::key(config)?;
+    let platform = Platform::new(&key, config.prices.clone(), config.registration)?;
     let mut settings = config.sandbox.clone();
     settings.cache_key = Some(CacheKey::load_or_create(
         &config.data_dir.join("cache.key"),
@@ -217,10 +219,7 @@ async fn open(config: &Config, closing: CancellationToken) -> Result<Arc<App>, S
     let own_egress = egress.clone();
     // Both take milliseconds and neither needs the other.
     let sandbox = tokio::task::spawn_blocking(move || Sandbox::with_egress(settings, egress));
-    let url = config.database();
-    let mut options = bulkhead_store::Options::default();
-    options.sqlite_max_bytes = config.database_max_bytes;
-    let store = Store::open_with(&url, key, options).await?;
+    let store = database::open(config, key).await?;
     let sandbox = match sandbox.await {
         Ok(Ok(sandbox)) => sandbox,
         Ok(Err(error)) => {
@@ -244,6 +243,7 @@ async fn open(config: &Config, closing: CancellationToken) -> Result<Arc<App>, S
     let app = Arc::new(App {
         mcp: bulkhead_mcp::Client::new(own_egress.clone(), mcp),
         access: Access::new(config.token.as_deref()),
+        platform,
         receipts: ReceiptWriter::start(store.clone()),
         state: Arc::new(StoredState(store.clone())),
         env: Arc::new(config.env.clone()),
@@ -264,8 +264,9 @@ async fn open(config: &Config, closing: CancellationToken) -> Result<Arc<App>, S
         metrics,
     });
     app.engine.set_tools(Arc::new(SandboxTools::of(&app)));
-    if !config.is_shared() {
-        abandoned::end_all(&app).await;
+    match config.is_shared() {
+        true => app.engine.share(config.run_silence.min(TURN_SILENCE)),
+        false => abandoned::end_all(&app).await,
     }
     Ok(app)
 }

@@ -2,6 +2,8 @@
 
 use std::error::Error as StdError;
 
+use bulkhead_domain::platform::Standing;
+
 /// A failed operation of the store. Decided by codes of the database, never by its texts.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -60,6 +62,27 @@ pub enum StoreError {
         what: &'static str,
         /// What was asked for.
         id: String,
+    },
+    /// A person paused the agent: it takes no messages until somebody resumes it.
+    #[error("the agent {agent} is paused")]
+    AgentPaused {
+        /// The agent's id.
+        agent: String,
+    },
+    /// A person terminated the agent: it takes no messages any more.
+    #[error("the agent {agent} is terminated")]
+    AgentTerminated {
+        /// The agent's id.
+        agent: String,
+    },
+    /// The agent can't come from its present standing to the one that was asked for; nothing was
+    /// changed.
+    #[error("the agent {agent} is {}", standing.as_str())]
+    WrongStanding {
+        /// The agent's id.
+        agent: String,
+        /// How it stands.
+        standing: Standing,
     },
     /// Something else needs the entry; nothing was deleted.
     #[error("the {what} is in use by {by}")]
@@ -138,6 +161,19 @@ impl StoreError {
     /// Whether the same call may succeed later without anybody changing its arguments.
     pub fn is_transient(&self) -> bool {
         matches!(self, Self::Unavailable(_) | Self::Full(_))
+    }
+
+    /// What it means that a row was refused because another one has its name.
+    pub(crate) fn or_taken(self, what: &'static str, name: &str) -> Self {
+        match self {
+            Self::Database(sqlx::Error::Database(error)) if error.is_unique_violation() => {
+                Self::NameTaken {
+                    what,
+                    name: name.to_owned(),
+                }
+            }
+            error => error,
+        }
     }
 
     pub(crate) fn corrupt(

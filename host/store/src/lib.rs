@@ -50,11 +50,14 @@
 //!   [`run`], [`step`]: what agents did; the commit of a step ([`Store::commit_step`]).
 //! - [`archive`], [`passage`]: texts that agents look up; [`provider`]: providers of models.
 //! - [`mcp_server`]: servers of tools that speak MCP, and the tools that they bring.
+//! - [`user`], [`session`], [`agent_type`], [`project`], [`instance`]: the platform; [`numbered`]:
+//!   pages of its lists; [`usage`]: what agents used; [`owner`]: whose things are.
 //! - `sql`: drivers, transactions, migrations; `seal`: encryption; [`check`]: limits; `fold`,
 //!   `search`: text as it is searched.
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
 
 pub mod agent;
+pub mod agent_type;
 pub mod archive;
 pub mod block;
 pub mod check;
@@ -65,12 +68,16 @@ pub mod error;
 mod fold;
 pub mod grant;
 pub mod identity;
+pub mod instance;
 pub mod key;
 pub mod mcp_server;
 pub mod message;
+pub mod numbered;
+pub mod owner;
 pub mod package_set;
 pub mod paging;
 pub mod passage;
+pub mod project;
 pub mod provider;
 pub mod receipt;
 pub mod receipt_writer;
@@ -80,6 +87,7 @@ pub mod sandbox_type;
 pub mod sandbox_variable;
 mod seal;
 mod search;
+pub mod session;
 mod sql;
 pub mod state;
 pub mod step;
@@ -89,8 +97,11 @@ pub mod testing;
 pub mod thread;
 pub mod tool;
 mod upserted;
+pub mod usage;
+pub mod user;
 
 pub use agent::{AgentFilter, AgentOrder, AgentRelations, EquippedAgent, NewAgent, TagFilter};
+pub use agent_type::AgentTypeFilter;
 pub use archive::{ArchiveAgentsFilter, ArchiveFilter};
 pub use block::BlockFilter;
 pub use check::{PAGE_DEFAULT, PAGE_MAX};
@@ -100,21 +111,25 @@ pub use credential::{Credential, CredentialSecret, NewCredential};
 pub use error::{Result, StoreError};
 pub use grant::{Grant, GrantFilter};
 pub use identity::{IdentityFilter, IdentityRelations};
+pub use instance::{InstanceFilter, InstanceRecord};
 pub use key::{InstallationKey, KeyError};
 pub use mcp_server::{
     McpSecrets, McpServerRecord, McpTransport, NewMcpServer, NewMcpTool, SyncedTools,
 };
 pub use message::{MessageFilter, MessageSearch, ThreadFilter};
+pub use numbered::NumberedPage;
 pub use package_set::{NewPackageSet, PackageSet, PackageSetFilter};
 pub use paging::Paging;
 pub use passage::{PassageFilter, PassageSearch};
+pub use project::{MemberRecord, ProjectFilter};
 pub use provider::{NewProvider, ProviderChange, ProviderFilter, ProviderKeys, ProviderRecord};
 pub use receipt::ReceiptFilter;
 pub use receipt_writer::ReceiptWriter;
-pub use run::{RunEvent, RunFilter, RunMetrics, RunOrder, RunUpdate, ToolUsed};
+pub use run::{RunEvent, RunFilter, RunMetrics, RunOrder, RunUpdate, ToolUsed, Turn};
 pub use sandbox_config::{NewSandboxConfig, SandboxConfig, SandboxConfigFilter};
 pub use sandbox_type::SandboxType;
 pub use sandbox_variable::{NewSandboxVariable, SandboxVariable};
+pub use session::Rotation;
 pub use sql::Options;
 pub use state::{StateEntry, StateNamespace};
 pub use step::{Committed, ContextChange, StepCommit, StepFilter, SystemContent};
@@ -122,3 +137,5 @@ pub use store::Store;
 pub use thread::Disagreement;
 pub use tool::{ComponentTool, McpTool, NewTool, ToolFilter, ToolRecord, ToolType};
 pub use upserted::Upserted;
+pub use usage::{AgentUsage, ModelUsage, UsageOf};
+pub use user::UserFilter;

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Installs one of the clients that this folder pins, with what it depends on:
+# Installs one of the clients that this folder pins, or schemathesis, with what it depends on:
 #
-#   packages.sh FOLDER python-1.12.0    a virtual environment in FOLDER/python-1.12.0; any other
-#                                       release has its requirements beside this file
+#   packages.sh FOLDER python-1.12.0    a virtual environment in FOLDER/python-1.12.0; all that can
+#                                       stand after python- has its requirements beside this file
 #   packages.sh FOLDER node             node_modules in FOLDER/node
 #
 # The path of what was made is all that goes to standard output. Nothing happens where it was made

@@ -5,8 +5,10 @@ use serde_json::{Value, json};
 use super::{answer, ask, careful, computed, denied, deny, ran, request, results, taken, waiting};
 use crate::{
     both::on_both,
-    consistency::{agrees, history},
+    clients::made,
+    consistency::{Snapshot, agrees, history},
     messages::{kinds, say, send, stop, text},
+    vendor::{KEY, MODEL, Vendor},
 };
 
 /// A body that brings a tool of this name.
@@ -61,6 +63,51 @@ on_both! {
         let returned = results(&answer);
         assert_eq!(returned[0], (call, "error", &*denied("not here")));
         assert_eq!((returned[1].1, returned[1].2), ("success", "four"));
+        agrees(&server, &agent).await;
+    }
+
+    async fn an_image_in_a_result_of_the_client_is_shown_to_the_model(server) {
+        let vendor = Vendor::start().await;
+        let body = json!({
+            "name": "mine", "provider_type": "openai", "api_key": KEY, "base_url": vendor.base_url,
+        });
+        made(&server, "/v1/providers/", &body).await;
+        let agent = careful(&server).await;
+        let asked = taken(send(&server, &agent, brings("mine", "call mine")).await);
+        let call = waiting(&asked)[0];
+        let with = |data: &str| {
+            let source = json!({ "type": "base64", "media_type": "image/png", "data": data });
+            let parts = json!([
+                { "type": "text", "text": "Look:" }, { "type": "image", "source": source },
+            ]);
+            let returned = json!({
+                "type": "tool", "tool_call_id": call, "tool_return": parts, "status": "success",
+            });
+            json!({
+                "messages": [{ "type": "tool_return", "tool_returns": [returned] }],
+                "override_model": format!("mine/{MODEL}"),
+            })
+        };
+        // What no model could read is refused, and the request stays open.
+        let before = Snapshot::of(&server, &agent).await;
+        let refused = send(&server, &agent, with("no base64!")).await;
+        assert_eq!(refused.status, 400, "{refused:?}");
+        before.is_now(&server).await;
+        assert!(vendor.asked().is_empty());
+
+        let answer = taken(send(&server, &agent, with("iVBORw0KGgo=")).await);
+        let returned = &answer["messages"][0]["tool_returns"][0]["tool_return"];
+        assert_eq!(returned[1]["source"]["data"], "iVBORw0KGgo=", "{answer}");
+        let seen = vendor.asked().pop().unwrap();
+        let seen = seen["messages"].as_array().unwrap();
+        let result = seen.iter().find(|message| message["role"] == "tool").unwrap();
+        assert!(text(&result["content"]).contains("Look:"), "{result}");
+        let images = seen.iter().filter_map(|message| message["content"].as_array());
+        let images: Vec<_> = images
+            .flatten()
+            .filter_map(|part| part["image_url"]["url"].as_str())
+            .collect();
+        assert_eq!(images, ["data:image/png;base64,iVBORw0KGgo="], "{seen:?}");
         agrees(&server, &agent).await;
     }
 

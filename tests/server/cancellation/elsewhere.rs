@@ -11,24 +11,12 @@ use crate::{live::Live, support::TestServer};
 /// Many times what it takes a server to see that its run was cancelled by another one.
 const SEEN: Duration = Duration::from_secs(10);
 
-/// Another server on the database of the first.
-async fn beside(server: &TestServer) -> TestServer {
-    let key = server.data_dir().join("installation.key");
-    let key = std::fs::read_to_string(key).unwrap();
-    let url = server.database().url().to_owned();
-    TestServer::start_with(|config| {
-        config.database_url = Some(url);
-        config.key = Some(key.trim().to_owned());
-    })
-    .await
-}
-
 #[tokio::test]
 async fn a_run_is_cancelled_by_whichever_server_is_asked() {
     let Some(server) = TestServer::start_kind(Kind::Postgres).await else {
         return;
     };
-    let other = beside(&server).await;
+    let other = server.beside().await;
     let agent = busy_agent(&server).await;
     for input in ["wait 60s\nsay late", "call spin"] {
         let mut stream = Live::open(&server, &agent, &json!({ "input": input })).await;

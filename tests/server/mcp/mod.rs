@@ -7,7 +7,7 @@
 
 mod addresses;
 mod calls;
-mod fake;
+pub(crate) mod fake;
 mod file;
 mod hostile;
 mod legacy;
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use crate::{clients::made, support::TestServer};
 
 /// Registers a server at this address.
-async fn registered(server: &TestServer, name: &str, url: &str) -> Value {
+pub(crate) async fn registered(server: &TestServer, name: &str, url: &str) -> Value {
     registered_with(server, name, json!({ "server_url": url })).await
 }
 

@@ -9,7 +9,7 @@ use super::{agent, calls, kinds, path, say, stop, text};
 use crate::support::TestServer;
 
 /// A server whose own tools are there.
-async fn with_tools() -> TestServer {
+pub(crate) async fn with_tools() -> TestServer {
     let server = TestServer::start_with(|config| config.builtin_tools = true).await;
     let listed = async {
         while server.get("/v1/tools/?name=send_message").await.body[0].is_null() {

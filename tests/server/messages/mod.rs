@@ -5,18 +5,20 @@
 //!   [`crate::approvals`], and what stops them in [`crate::cancellation`].
 //! - [`list`], [`runs`]: what is stored. [`rejoin`]: streams that are left and rejoined. [`leaving`]:
 //!   clients that go away, and slow ones.
-//!   [`preview`]: what a provider would get. [`bad_input`]: what is refused, in which words.
+//! - [`preview`]: what a provider would get; [`skills`]: what one request adds to it. [`bad_input`]:
+//!   what is refused, in which words.
 
 mod bad_input;
 mod blocking;
 mod later;
 mod leaving;
 mod list;
-mod memory;
+pub(crate) mod memory;
 mod preview;
 mod rejoin;
 mod rules;
 mod runs;
+mod skills;
 mod step_stream;
 mod token_stream;
 mod tools;

@@ -99,6 +99,34 @@ async fn a_long_result_is_cut_at_the_limit_of_its_tool() {
 }
 
 #[tokio::test]
+async fn a_limit_counts_characters_and_cuts_none_in_half() {
+    let server = TestServer::start().await;
+    // Two, three and four bytes each; the last one is beyond the limit.
+    let body = "return 'é€🦀'.repeat(4)";
+    let limit = |limit: i64| json!({ "return_char_limit": limit });
+    let whole = tool_with(&server, "whole", body, limit(12)).await;
+    let cut = tool_with(&server, "cut", body, limit(11)).await;
+    let object = "return { crab: '🦀🦀🦀🦀' }";
+    let object = tool_with(&server, "object", object, limit(12)).await;
+    let tools = json!({ "tool_ids": [whole, cut, object] });
+    let agent = agent(&server, tools).await;
+    let note = |all: usize, limit: usize| {
+        format!(
+            "... [NOTE: function output was truncated since it exceeded the character limit \
+             ({all} > {limit})]"
+        )
+    };
+    for (call, expected) in [
+        ("whole", "é€🦀".repeat(4)),
+        ("cut", "é€🦀".repeat(3) + "é€" + &note(12, 11)),
+        ("object", "{\"crab\":\"🦀🦀🦀".to_owned() + &note(15, 12)),
+    ] {
+        let answer = say(&server, &agent, &format!("call {call}\nthen\nsay Done.")).await;
+        assert_eq!(calls(&answer), [(call, &*expected)]);
+    }
+}
+
+#[tokio::test]
 async fn an_object_is_given_to_the_model_as_json() {
     let server = TestServer::start().await;
     let object = tool(&server, "object", "return { a: 1, b: null }").await;

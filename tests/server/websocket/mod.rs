@@ -1,10 +1,12 @@
 //! Agents over a WebSocket, with a client of another crate's protocol.
 //!
 //! - [`talk`]: streams, several at once, cancelled and answered on the same socket.
-//! - [`leaving`]: sockets that end, by the client or by the server. [`refused`]: what is no frame of
-//!   this server, and who may open a socket.
+//! - [`leaving`]: sockets that end, by the client or by the server; [`protocol`]: those on which a
+//!   client breaks the protocol. [`refused`]: what is no frame of this server, and who may open a
+//!   socket.
 
 mod leaving;
+mod protocol;
 mod refused;
 mod talk;
 

@@ -113,6 +113,41 @@ async fn what_is_no_frame_is_refused_in_the_contract_s_words_and_changes_nothing
 }
 
 #[tokio::test]
+async fn a_run_of_another_agent_or_conversation_is_not_there() {
+    let server = TestServer::start().await;
+    let (one, other) = (
+        agent(&server, json!({})).await,
+        agent(&server, json!({})).await,
+    );
+    let body = json!({ "input": "say private", "streaming": true, "background": true });
+    let answer = server.post(&path(&one, ""), &body).await;
+    assert!(answer.text.contains("private"), "{answer:?}");
+    let runs = server.get(&format!("/v1/runs/?agent_id={one}")).await.body;
+    let run = text(&runs[0]["id"]);
+    let follow = json!({ "type": "follow", "run_id": run });
+    let mut socket = Socket::of_agent(&server, &other).await;
+    socket.send(follow.clone()).await;
+    let refused = socket.next().await;
+    assert_eq!(refused["status"], 404, "{refused}");
+    let mut socket = Socket::of_agent(&server, &one).await;
+    socket.send(follow).await;
+    socket.until("stream_end").await;
+    // A conversation of the same agent, and the agent of another one.
+    let conversation = format!("/v1/conversations/?agent_id={one}");
+    let conversation = server.post(&conversation, &json!({})).await.body;
+    for (thread, status) in [
+        (text(&conversation["id"]), 404),
+        (&*other, 404),
+        (&*one, 200),
+    ] {
+        let path = format!("/v1/conversations/{thread}/stream");
+        let answer = server.post(&path, &json!({ "run_id": run })).await;
+        assert_eq!(answer.status, status, "{answer:?}");
+        assert_eq!(answer.text.contains("private"), status == 200);
+    }
+}
+
+#[tokio::test]
 async fn a_socket_has_so_many_streams_at_once() {
     let server = TestServer::start().await;
     let agent = agent(&server, json!({})).await;

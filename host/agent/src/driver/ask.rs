@@ -79,7 +79,11 @@ impl Driver {
                 Err(error) if error.kind == ErrorKind::ContextWindowExceeded && !error.partial => {
                     return Err(AgentError::ContextWindow(error.to_string()));
                 }
-                Err(error) => return Err(AgentError::Llm(error)),
+                Err(error) => {
+                    if !self.fall_back(&error).await {
+                        return Err(AgentError::Llm(error));
+                    }
+                }
             }
         }
         // The loop is left by its returns alone.

@@ -54,17 +54,28 @@ pub(super) fn is_deleted(error: &AgentError) -> bool {
     )
 }
 
-/// A run that was cancelled before it began.
+/// A run that was cancelled before it began. Other runs of its thread may work meanwhile: whether the
+/// agent waits for an approval is seen in the transaction, and it goes on waiting for it.
 pub(crate) async fn cancelled_before(store: &Store, run: &Run) -> Result<Outcome, AgentError> {
     let mut commit = StepCommit::new(run.agent_id, run.conversation_id);
-    commit.run = Some(RunUpdate::ended(run.id, StopReason::Cancelled));
-    let agent = store.agent(&run.agent_id).await?;
-    let last = agent.and_then(|agent| agent.last_stop_reason);
-    // An agent that waits for an approval goes on waiting for it.
-    if last != Some(StopReason::RequiresApproval) {
-        commit.last_stop_reason = Some(StopReason::Cancelled);
+    let took = commit.at.micros().saturating_sub(run.created_at.micros());
+    let update = RunUpdate {
+        total_duration_ns: Some(took.max(0).saturating_mul(1_000)),
+        ..RunUpdate::ended(run.id, StopReason::Cancelled)
+    };
+    commit.run = Some(update.clone());
+    commit.last_stop_reason = Some(StopReason::Cancelled);
+    commit.keeps_request = true;
+    let stored = match store.commit_step(&commit).await.map(drop) {
+        // The conversation was deleted; its runs stay.
+        Err(StoreError::NotFound { .. }) => store.finish_run(&update).await.map(drop),
+        stored => stored,
+    };
+    match stored {
+        // Nor is there a run any more.
+        Ok(()) | Err(StoreError::NotFound { .. }) => {}
+        Err(error) => return Err(error.into()),
     }
-    store.commit_step(&commit).await?;
     Ok(Outcome {
         run_id: run.id,
         stop_reason: StopReason::Cancelled,

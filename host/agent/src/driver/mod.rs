@@ -12,6 +12,7 @@
 mod ask;
 mod end;
 mod execute;
+mod fallback;
 mod preview;
 mod resume;
 mod shrink;
@@ -20,11 +21,16 @@ mod step;
 pub(crate) use end::{cancelled_before, told};
 pub use preview::Preview;
 
-use std::{collections::BTreeMap, panic::AssertUnwindSafe, sync::Arc, time::Instant};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    panic::AssertUnwindSafe,
+    sync::Arc,
+    time::Instant,
+};
 
 use bulkhead_domain::{
     Agent, LlmConfig, Message, Role, Run, RunStatus, StopReason, Usage, id::AgentId,
-    rule_book::CallHistory,
+    platform::Standing, rule_book::CallHistory,
 };
 use bulkhead_llm::Endpoint;
 use bulkhead_store::{MessageFilter, Store, StoreError, ThreadFilter};
@@ -71,6 +77,8 @@ pub(crate) struct Driver {
     system: String,
     model: LlmConfig,
     endpoint: Endpoint,
+    /// Handles of the models that are asked where this one fails.
+    fallbacks: VecDeque<String>,
     history: CallHistory,
     /// Input that waits for the first step that is done.
     input: Vec<Message>,
@@ -91,8 +99,6 @@ struct Job {
     run: Run,
     cancel: CancellationToken,
     began: Instant,
-    /// Messages of its thread that need not be read.
-    known: Vec<Message>,
 }
 
 /// What a run begins with.
@@ -126,25 +132,32 @@ impl Driver {
             gate = engine.active().enter(request.thread()) => Some(gate),
             () = cancel.cancelled() => None,
         };
-        let result = match &gate {
-            Some(_) => {
+        let turn = match &gate {
+            // One that was cancelled in this very moment does not begin.
+            Some(_) if !cancel.is_cancelled() => engine.await_turn(&run, &cancel).await,
+            _ => Ok(false),
+        };
+        let result = match turn {
+            Ok(true) => {
+                let known = engine.recent().take(thread);
                 let job = Job {
-                    known: engine.recent().take(thread),
                     request,
                     run,
                     cancel,
                     began,
                 };
-                let within = AssertUnwindSafe(Self::within(engine, job, listener));
+                let within = AssertUnwindSafe(Self::within(engine, job, known, listener));
                 within.catch_unwind().await.unwrap_or_else(|_| {
                     let text = "a defect ended the run; the log has it".to_owned();
                     Err((AgentError::Internal(text), true))
                 })
             }
-            None => {
+            // Also where it was deleted.
+            Ok(false) | Err(AgentError::Store(StoreError::NotFound { .. })) => {
                 let ended = cancelled_before(&store, &run).await;
                 ended.map_err(|error| (error, false))
             }
+            Err(error) => Err((error, false)),
         };
         let ended = match result {
             Ok(outcome) => Ok(outcome),
@@ -163,14 +176,25 @@ impl Driver {
         ended
     }
 
-    /// The run, while no other of its thread goes on.
+    /// The run, while no other of its thread goes on. The messages of its thread that are `known`
+    /// need not be read.
     async fn within(
         engine: Engine,
         job: Job,
+        known: Vec<Message>,
         listener: Listener,
     ) -> Result<Outcome, (AgentError, bool)> {
         let before = |error| (error, false);
-        let (mut driver, start) = Self::prepare(engine, job, listener).await.map_err(before)?;
+        let thread = Thread::load_with(engine.store(), job.request.thread(), known);
+        let thread = thread.await.map_err(before)?;
+        // Somebody paused or terminated the agent between the moment when the run was stored and
+        // this one.
+        if thread.agent.standing != Standing::Active {
+            let ended = cancelled_before(engine.store(), &job.run).await;
+            return ended.map_err(before);
+        }
+        let prepared = Self::prepare(engine, job, thread, listener).await;
+        let (mut driver, start) = prepared.map_err(before)?;
         let stopped = match driver.work(start).await {
             // Another server deleted the agent or the conversation.
             Err(error) if end::is_deleted(&error) => Ok(StopReason::Cancelled),
@@ -207,6 +231,7 @@ impl Driver {
     async fn prepare(
         engine: Engine,
         job: Job,
+        mut thread: Thread,
         listener: Listener,
     ) -> Result<(Self, Start), AgentError> {
         let Job {
@@ -214,12 +239,11 @@ impl Driver {
             run,
             cancel,
             began,
-            known,
         } = job;
         let store = engine.store().clone();
-        let mut thread = Thread::load_with(&store, request.thread(), known).await?;
-        let model = model(&engine, &request, &thread).await?;
-        let endpoint = engine.models().endpoint(&model).await?;
+        let mut model = model(&engine, &request, &thread).await?;
+        let mut fallbacks = fallback::of(&thread.agent, &model);
+        let endpoint = fallback::endpoint(&engine, &mut model, &mut fallbacks).await?;
         if model != thread.agent.llm_config {
             Arc::make_mut(&mut thread.agent).llm_config = model.clone();
         }
@@ -239,6 +263,7 @@ impl Driver {
             system,
             model,
             endpoint,
+            fallbacks,
             history: CallHistory::default(),
             input: Vec::new(),
             usage: Usage::default(),

@@ -6,7 +6,7 @@ use bulkhead_llm::ChatRequest;
 use tokio_util::sync::CancellationToken;
 
 use super::{Driver, Job, Start};
-use crate::{AgentError, Engine, event::Listener, request::RunRequest};
+use crate::{AgentError, Engine, event::Listener, request::RunRequest, thread::Thread};
 
 /// A question that nobody asks.
 #[derive(Debug, Clone)]
@@ -26,14 +26,14 @@ impl Engine {
     /// As those of a run before its first question, and [`AgentError::Invalid`] for a decision on
     /// calls that wait: what follows them depends on what they give.
     pub async fn preview(&self, request: RunRequest) -> Result<Preview, AgentError> {
+        let thread = Thread::load(self.store(), request.thread()).await?;
         let job = Job {
             run: Self::unstored(&request),
             request,
             cancel: CancellationToken::new(),
             began: Instant::now(),
-            known: Vec::new(),
         };
-        let (driver, start) = Driver::prepare(self.clone(), job, Listener::none()).await?;
+        let (driver, start) = Driver::prepare(self.clone(), job, thread, Listener::none()).await?;
         match start {
             Start::Ask => Ok(Preview {
                 request: driver.chat_request(&driver.tools.offered(&driver.history)),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bulkhead_domain::{
     Role,
     id::{AgentId, RunId},
+    platform::UserId,
 };
 use bulkhead_sandbox::services::{AgentReply, AgentsError, AgentsService};
 use bulkhead_store::{AgentFilter, Paging};
@@ -97,6 +98,33 @@ impl OtherAgents {
         Ok(id)
     }
 
+    /// Leaves those that belong to the person to whom the asking agent belongs, or like it to nobody:
+    /// others are not there for it.
+    async fn reached(&self, ids: &[AgentId]) -> Result<Vec<AgentId>, AgentsError> {
+        let asker = self.asker();
+        let names: Vec<String> = ids.iter().map(ToString::to_string).collect();
+        let all: Vec<&str> = names.iter().chain([&asker]).map(String::as_str).collect();
+        let owners = self.engine.store().owners(&all).await;
+        let owners = owners.map_err(|error| AgentsError::Unavailable(unavailable(&error)))?;
+        let own = owners.get(&asker).copied().flatten();
+        let reached = ids.iter().zip(&names);
+        let reached = reached.filter(|(_, name)| owners.get(*name) == Some(&own));
+        Ok(reached.map(|(id, _)| *id).collect())
+    }
+
+    /// The person to whom the asking agent belongs.
+    async fn owner(&self) -> Result<Option<UserId>, AgentsError> {
+        let asker = self.asker();
+        let owners = self.engine.store().owners(&[asker.as_str()]).await;
+        let owners = owners.map_err(|error| AgentsError::Unavailable(unavailable(&error)))?;
+        Ok(owners.get(&asker).copied().flatten())
+    }
+
+    async fn reach(&self, id: AgentId) -> Result<AgentId, AgentsError> {
+        let reached = self.reached(&[id]).await?;
+        reached.first().copied().ok_or(AgentsError::NotFound)
+    }
+
     async fn answer(&self, id: AgentId, text: &str) -> Result<AgentReply, AgentsError> {
         let run = self.engine.begin(self.request(id, text, QUESTION)).await;
         let run = run.map_err(|error| refused(&error))?;
@@ -135,6 +163,7 @@ impl AgentsService for OtherAgents {
     ) -> BoxFuture<'a, Result<(), AgentsError>> {
         Box::pin(async move {
             let id: AgentId = agent_id.parse().map_err(|_| AgentsError::NotFound)?;
+            let id = self.reach(id).await?;
             let mut request = self.request(id, &text, NOTICE);
             // Nobody waits for it.
             request.chain = vec![id].into();
@@ -150,7 +179,10 @@ impl AgentsService for OtherAgents {
         agent_id: &'a str,
         text: String,
     ) -> BoxFuture<'a, Result<AgentReply, AgentsError>> {
-        Box::pin(async move { self.answer(self.find(agent_id)?, &text).await })
+        Box::pin(async move {
+            let id = self.reach(self.find(agent_id)?).await?;
+            self.answer(id, &text).await
+        })
     }
 
     fn ask_matching(
@@ -161,7 +193,7 @@ impl AgentsService for OtherAgents {
     ) -> BoxFuture<'_, Result<Vec<AgentReply>, AgentsError>> {
         Box::pin(async move {
             let store = self.engine.store();
-            let filter = AgentFilter {
+            let mut filter = AgentFilter {
                 tags: Some(if match_all.is_empty() {
                     match_some.clone()
                 } else {
@@ -176,6 +208,8 @@ impl AgentsService for OtherAgents {
                 ..AgentFilter::default()
             };
             let failed = |error| AgentsError::Unavailable(unavailable(&error));
+            // Those of other people take no place in the list.
+            filter.created_by = self.owner().await?;
             let found = store.agents(&filter).await.map_err(failed)?;
             let mut ids: Vec<AgentId> = found.iter().map(|agent| agent.id).collect();
             if !match_all.is_empty() && !match_some.is_empty() {
@@ -186,6 +220,7 @@ impl AgentsService for OtherAgents {
                 });
             }
             ids.retain(|id| !self.chain.contains(id));
+            let ids = self.reached(&ids).await?;
             let text = text.as_str();
             let replies = stream::iter(ids).map(|id| async move {
                 match self.answer(id, text).await {

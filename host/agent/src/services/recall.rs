@@ -74,6 +74,7 @@ impl RecallService for AgentRecall {
             };
             let search = PassageSearch {
                 archive_ids: Some(vec![archive.id]),
+                created_by: None,
                 query: Some(query).filter(|query| !query.trim().is_empty()),
                 tags: filter.tags,
                 match_all_tags: filter.match_all_tags,
@@ -97,6 +98,7 @@ impl RecallService for AgentRecall {
         Box::pin(async move {
             let search = MessageSearch {
                 agent_id: Some(self.agent_id),
+                created_by: None,
                 thread: ThreadFilter::of(self.conversation_id),
                 query: query.filter(|query| !query.trim().is_empty()),
                 roles: Some(roles(&filter.roles)?),

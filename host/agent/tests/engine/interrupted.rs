@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use bulkhead_agent::{AgentError, RunType};
+use bulkhead_agent::{AgentError, Entry, Listener, RunType};
 use bulkhead_domain::{
     Run, RunStatus, StopReason, Timestamp,
     id::{AgentId, RunId},
 };
-use bulkhead_store::ThreadFilter;
+use bulkhead_store::{RunFilter, ThreadFilter, Turn};
 use serde_json::json;
 
 use crate::world::{Setup, World, said};
@@ -119,6 +119,69 @@ async fn a_run_whose_server_was_killed_has_failed_and_says_so() {
     let state = world.store.agent(&agent).await.unwrap().unwrap();
     assert_eq!(state.last_stop_reason, Some(StopReason::Error));
     world.say(agent, "hello").await;
+}
+
+#[tokio::test]
+async fn a_run_of_a_killed_server_holds_its_thread_until_nothing_was_heard_of_it_for_a_while() {
+    let world = World::new().await;
+    let agent = world.agent(Setup::default()).await;
+    let silence = Duration::from_millis(400);
+    world.engine.share(silence);
+    let left = killed(&world, agent, RunType::Message).await;
+    let turn = world.store.take_turn(&left, &[], Timestamp::from_micros(0));
+    assert_eq!(turn.await.unwrap(), Turn::Taken);
+    let mut next = std::pin::pin!(world.say(agent, "hello"));
+    // As long as its server says that it works on it.
+    for _ in 0..10 {
+        world.store.keep_runs_alive(&[left.id]).await.unwrap();
+        let early = tokio::time::timeout(silence / 4, next.as_mut()).await;
+        assert!(early.is_err(), "two runs of one thread work");
+    }
+    let taken = tokio::time::timeout(Duration::from_secs(20), next).await;
+    let taken = taken.expect("a server that was killed holds nobody up");
+    assert_eq!(taken.stop_reason, StopReason::EndTurn);
+    assert!(!stored(&world, left.id).await.status.is_final());
+    world.agrees(agent).await;
+}
+
+#[tokio::test]
+async fn a_run_that_must_be_alone_takes_the_turn_of_a_killed_server_and_not_that_of_a_living_one() {
+    let world = World::new().await;
+    let agent = world.agent(Setup::default()).await;
+    let silence = Duration::from_millis(1_000);
+    world.engine.share(silence);
+    let left = killed(&world, agent, RunType::Message).await;
+    let turn = world.store.take_turn(&left, &[], Timestamp::from_micros(0));
+    assert_eq!(turn.await.unwrap(), Turn::Taken);
+    // The run by which `left` was made.
+    while !world.engine.running().is_empty() {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    let mut alone = std::pin::pin!(world.engine.begin_alone(said(agent, "hello")));
+    let refused = loop {
+        world.store.keep_runs_alive(&[left.id]).await.unwrap();
+        if let Ok(entry) = tokio::time::timeout(silence / 10, alone.as_mut()).await {
+            break entry.err().expect("its server lives");
+        }
+    };
+    assert!(
+        matches!(refused, AgentError::Busy(run_id) if run_id == left.id),
+        "{refused}"
+    );
+    let filter = RunFilter::default();
+    assert_eq!(
+        world.store.runs(&filter).await.unwrap().len(),
+        2,
+        "what was refused is no run"
+    );
+    let alone = world.engine.begin_alone(said(agent, "hello"));
+    let taken = tokio::time::timeout(Duration::from_secs(20), alone).await;
+    let Entry::Begun(begun) = taken.expect("nothing is heard of it").unwrap() else {
+        panic!("nobody sent this before");
+    };
+    let outcome = world.engine.drive(*begun, Listener::none()).await.unwrap();
+    assert_eq!(outcome.stop_reason, StopReason::EndTurn);
+    world.agrees(agent).await;
 }
 
 #[tokio::test]

@@ -8,5 +8,6 @@ mod deleted;
 mod interrupted;
 mod legacy;
 mod rules;
+mod standing;
 mod steps;
 mod world;

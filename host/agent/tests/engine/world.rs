@@ -68,6 +68,12 @@ impl World {
     }
 
     pub(crate) async fn agent(&self, setup: Setup) -> AgentId {
+        let new = self.unstored(setup).await;
+        self.store.create_agent(&new).await.unwrap();
+        new.agent.id
+    }
+
+    pub(crate) async fn unstored(&self, setup: Setup) -> NewAgent {
         let now = Timestamp::now();
         let config = LlmConfig {
             model_endpoint: Some(scripted::ENDPOINT.to_owned()),
@@ -95,13 +101,11 @@ impl World {
         for name in setup.tools {
             tool_ids.push(self.store.tool_by_name(name).await.unwrap().unwrap().id);
         }
-        let id = agent.id;
         let mut new = NewAgent::new(agent);
         new.new_blocks = blocks;
         new.tool_ids = tool_ids;
         new.messages = messages;
-        self.store.create_agent(&new).await.unwrap();
-        id
+        new
     }
 
     pub(crate) async fn send(&self, request: RunRequest) -> Result<Outcome, Failure> {

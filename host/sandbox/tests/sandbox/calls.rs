@@ -2,6 +2,7 @@
 
 use std::{
     sync::{Arc, Mutex},
+    task::Poll,
     time::{Duration, Instant},
 };
 
@@ -166,6 +167,42 @@ async fn a_cancelled_call_stops_at_once() {
         "{:?}",
         asked.elapsed()
     );
+    assert_eq!(sandbox.usage().running, 0);
+}
+
+/// What bounds the time from a cancel to a guest's end is not a clock but the fuel that it may use in
+/// between: at a nanosecond or two each, these are far less than a millisecond.
+#[tokio::test]
+async fn a_guest_that_never_pauses_uses_little_fuel_after_it_is_cancelled() {
+    let sandbox = sandbox();
+    let component = hostile(&sandbox).await;
+    let turn = settings().yield_interval;
+    assert!(turn <= 100_000);
+    for turns in [1, 10, 100] {
+        let cancel = CancellationToken::new();
+        let call = call("spin", json!({})).with_limits(Limits {
+            fuel: u64::MAX,
+            timeout_ms: 60_000,
+            ..Limits::default()
+        });
+        let call = call.with_cancel(cancel.clone());
+        let mut running = std::pin::pin!(sandbox.call(&component, call));
+        // Its thread is its own for one turn at a time.
+        for _ in 0..turns {
+            assert!(futures::poll!(running.as_mut()).is_pending());
+        }
+        cancel.cancel();
+        let Poll::Ready(report) = futures::poll!(running.as_mut()) else {
+            panic!("it goes on after its cancel");
+        };
+        assert_eq!(outcome(&report), Outcome::Cancelled);
+        let fuel = report.receipt.fuel.call;
+        // An instruction or two more than the turn are used before it is looked at.
+        assert!(
+            fuel <= turns * (turn + turn / 100),
+            "{fuel} in {turns} turns"
+        );
+    }
     assert_eq!(sandbox.usage().running, 0);
 }
 

@@ -6,18 +6,27 @@ use bulkhead_agent::{Incoming, defaults, first_messages, prompt};
 use bulkhead_domain::{
     Agent, AgentType, Block, EmbeddingConfig, LlmConfig, Timestamp, ToolRule,
     id::{AgentId, BlockId},
+    platform::Standing,
 };
 use bulkhead_store::{NewAgent, StoreError, ToolRecord};
 
 use super::{body, body::CreateAgent, checks, name, toolset};
 use crate::{
     app::App,
-    contract::{Refusal, id},
-    http::missing,
+    contract::Refusal,
+    http::{missing, scope},
 };
 
 /// Makes an agent with all that hangs on it, or nothing.
-pub(crate) async fn create(app: &App, mut body: CreateAgent) -> Result<NewAgent, Refusal> {
+pub(crate) async fn create(app: &App, body: CreateAgent) -> Result<NewAgent, Refusal> {
+    let new = prepare(app, body).await?;
+    let created = app.store.create_agent(&new).await;
+    created.map_err(missing::stored)?;
+    Ok(new)
+}
+
+/// The agent of a body with all that hangs on it; nothing is stored.
+pub(crate) async fn prepare(app: &App, mut body: CreateAgent) -> Result<NewAgent, Refusal> {
     check(&body)?;
     let agent_type = body.agent_type.unwrap_or_default();
     let (llm, embedding) = body.models.resolve_all(app).await?;
@@ -35,7 +44,7 @@ pub(crate) async fn create(app: &App, mut body: CreateAgent) -> Result<NewAgent,
     let mut agent = agent(body, agent_type, llm, embedding, rules);
     let messages = first_messages(&agent, &blocks, sequence);
     agent.message_ids = messages.iter().map(|message| message.id).collect();
-    let new = NewAgent {
+    Ok(NewAgent {
         new_blocks,
         block_ids,
         tool_ids: tools.into_iter().map(|tool: ToolRecord| tool.id).collect(),
@@ -44,12 +53,7 @@ pub(crate) async fn create(app: &App, mut body: CreateAgent) -> Result<NewAgent,
         identity_ids,
         messages,
         ..NewAgent::new(agent)
-    };
-    app.store
-        .create_agent(&new)
-        .await
-        .map_err(missing::stored)?;
-    Ok(new)
+    })
 }
 
 /// Refuses what no agent can have.
@@ -130,7 +134,7 @@ pub(super) fn agent(
     let now = Timestamp::now();
     let (files, chars) = defaults::file_limits(llm_config.context_window);
     let instructions = || prompt::instructions(agent_type).to_owned();
-    let user = Some(id::DEFAULT_USER.to_owned());
+    let user = Some(scope::actor());
     Agent {
         id: AgentId::random(),
         name: body.name.unwrap_or_else(name::random),
@@ -164,6 +168,8 @@ pub(super) fn agent(
         base_template_id: body.base_template_id,
         deployment_id: None,
         entity_id: None,
+        fallback_models: Vec::new(),
+        standing: Standing::default(),
         created_by_id: user.clone(),
         last_updated_by_id: user,
         created_at: now,

@@ -14,7 +14,7 @@ pub(crate) enum Exit {
     ToolFailed = 1,
     /// The command line is wrong. The number that clap uses.
     Usage = 2,
-    /// The input is wrong, or the component has no such tool.
+    /// The input is wrong, or there is no such tool or user.
     InvalidInput = 3,
     /// A grant, a consent or a token is missing.
     Denied = 4,
@@ -40,7 +40,7 @@ const TABLE: [(Exit, &str); 10] = [
     (Exit::Usage, "the command line is wrong"),
     (
         Exit::InvalidInput,
-        "invalid input: not JSON, against the schema, or no such tool",
+        "invalid input: not JSON, against the schema, no such tool or user, a weak password",
     ),
     (
         Exit::Denied,

@@ -7,6 +7,7 @@
 //!   [`runtime_cache`]: what the last two keep.
 //! - [`client`], [`sse`]: the HTTP API; [`refusal`]: what it refuses; [`push`], [`list`], [`grant`], [`credential`], [`diff`],
 //!   [`call`] use it.
+//! - [`user`]: people who sign in, in the database itself.
 //! - [`serve`]: the server itself.
 
 mod bench;
@@ -34,6 +35,7 @@ mod screen;
 mod serve;
 mod sse;
 mod units;
+mod user;
 mod view;
 
 use std::process::ExitCode;
@@ -53,7 +55,8 @@ Examples:
   bulkhead tool build weather                    … compile it …
   bulkhead run weather.wasm greet -i '{\"name\": \"Ada\"}'    … and call it here
   bulkhead serve                                 start a server …
-  bulkhead tool push weather.wasm                … and give it the tool";
+  bulkhead tool push weather.wasm                … and give it the tool
+  bulkhead user create --email ADDRESS --superuser    make the first person who signs in";
 
 /// Characters of a line of help: beyond that, lines are hard to read on any screen.
 const HELP_WIDTH: usize = 100;
@@ -77,6 +80,8 @@ enum Command {
     Tool(ToolCommand),
     Run(Box<run::RunArgs>),
     Serve(Box<serve::ServeArgs>),
+    #[command(subcommand)]
+    User(user::UserCommand),
     Bench(bench::BenchArgs),
     Demo(demo::DemoArgs),
 }
@@ -145,6 +150,7 @@ async fn dispatch(command: Command, screen: Screen) -> Result<Exit, CliError> {
     match command {
         Command::Run(args) => run::run(*args, screen).await,
         Command::Serve(args) => serve::serve(*args, screen).await,
+        Command::User(command) => user::user(command, screen).await,
         Command::Bench(args) => bench::bench(args, screen).await,
         Command::Demo(args) => demo::demo(args, screen).await,
         Command::Tool(command) => tool(command, screen).await,

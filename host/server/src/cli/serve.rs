@@ -127,7 +127,7 @@ fn start_error(error: &StartError) -> CliError {
 }
 
 /// The error with everything that it came from.
-fn failed(code: &str, error: &dyn std::error::Error) -> CliError {
+pub(super) fn failed(code: &str, error: &dyn std::error::Error) -> CliError {
     let mut message = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {

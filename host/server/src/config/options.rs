@@ -12,7 +12,7 @@ use bulkhead_policy::Cidr;
 use serde::Deserialize;
 
 use super::{Config, ConfigError};
-use crate::{LimitsPatch, telemetry::LogFormat};
+use crate::{LimitsPatch, platform::prices::Prices, telemetry::LogFormat};
 
 /// Settings as a person gives them; what is none comes from the layer below.
 #[derive(Clone, Default, clap::Args, Deserialize)]
@@ -83,6 +83,9 @@ pub struct Options {
     /// loopback where there is no token, otherwise none]
     #[arg(long, env = "BULKHEAD_MCP_PRIVATE", value_name = "RANGES")]
     pub mcp_private: Option<String>,
+    /// Whether people may make accounts for themselves
+    #[arg(long, env = "BULKHEAD_REGISTRATION", value_name = "BOOL")]
+    pub registration: Option<bool>,
     /// What is logged, for example info or bulkhead_server=debug
     #[arg(long, env = "BULKHEAD_LOG", value_name = "FILTER")]
     pub log: Option<String>,
@@ -92,6 +95,9 @@ pub struct Options {
     /// Table `[ceiling]` of the file: what a call may ask for at most.
     #[arg(skip)]
     pub ceiling: LimitsPatch,
+    /// Tables `[prices."provider/model"]` of the file: what models cost.
+    #[arg(skip)]
+    pub prices: Option<Prices>,
     /// Table `[env]` of the file: variables for tools that are granted them.
     #[arg(skip)]
     pub env: BTreeMap<String, String>,
@@ -152,6 +158,8 @@ impl Options {
             run_silence: self.run_silence.or(file.run_silence),
             builtin_tools: self.builtin_tools.or(file.builtin_tools),
             mcp_private: self.mcp_private.or(file.mcp_private),
+            registration: self.registration.or(file.registration),
+            prices: self.prices.or(file.prices),
             log: self.log.or(file.log),
             log_format: self.log_format.or(file.log_format),
             ceiling: self.ceiling.over(file.ceiling),
@@ -195,6 +203,14 @@ impl Options {
         config.run_silence = Duration::from_secs(silence);
         config.builtin_tools = self.builtin_tools.unwrap_or(config.builtin_tools);
         config.mcp_private = self.mcp_private.as_deref().map(ranges).transpose()?;
+        config.registration = self.registration.unwrap_or(config.registration);
+        config.prices = self.prices.unwrap_or_default();
+        if let Some(reason) = config.prices.fault() {
+            return Err(ConfigError::Invalid {
+                key: "prices",
+                reason,
+            });
+        }
         config.log = self.log.unwrap_or(config.log);
         config.log_format = self.log_format.unwrap_or(config.log_format);
         config.env = self.env;

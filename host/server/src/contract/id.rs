@@ -1,8 +1,7 @@
 //! Ids of the contract: a prefix and a random UUID.
 
-use bulkhead_domain::id::{Id, Kind};
+use bulkhead_domain::id::{Id, Kind, canonical};
 use serde_json::{Value, json};
-use uuid::Uuid;
 
 use super::{Refusal, fault::Fault};
 
@@ -34,7 +33,7 @@ pub(super) fn is_id(prefix: &str, id: &str) -> bool {
     let uuid = id
         .strip_prefix(prefix)
         .and_then(|rest| rest.strip_prefix('-'));
-    uuid.is_some_and(|uuid| uuid.len() == 36 && Uuid::try_parse(uuid).is_ok())
+    uuid.is_some_and(|uuid| canonical(uuid).is_some())
 }
 
 /// What is wrong with a text that is no id with this prefix.

@@ -6,7 +6,10 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::fault::Fault;
-use crate::http::{error::Rejection, json};
+use crate::http::{
+    error::{self, Rejection},
+    json,
+};
 
 /// Why a request of the contract was refused.
 #[derive(Debug)]
@@ -70,6 +73,27 @@ impl Refusal {
         match self {
             Self::Contract(status, body) => (*status, (**body).clone()),
             Self::Native(rejection) => (rejection.kind().status, json!(rejection.body())),
+        }
+    }
+}
+
+impl Refusal {
+    /// The same in the form of this server's own API.
+    pub(crate) fn into_native(self) -> Rejection {
+        let (status, body) = match self {
+            Self::Native(rejection) => return rejection,
+            Self::Contract(status, body) => (status, body),
+        };
+        let kind = match status {
+            StatusCode::BAD_REQUEST => &error::INVALID_REQUEST,
+            StatusCode::NOT_FOUND => &error::NOT_FOUND,
+            StatusCode::CONFLICT => &error::CONFLICT,
+            status if status.is_server_error() => &error::HOST_ERROR,
+            _ => &error::INVALID_BODY,
+        };
+        match body["detail"].as_str() {
+            Some(detail) => Rejection::with(kind, detail),
+            None => Rejection::new(kind),
         }
     }
 }

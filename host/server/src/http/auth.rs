@@ -4,6 +4,7 @@
 use std::{borrow::Cow, net::IpAddr};
 
 use axum::{
+    Router,
     extract::{Request, State},
     middleware::Next,
     response::{IntoResponse as _, Response},
@@ -16,7 +17,9 @@ use subtle::ConstantTimeEq as _;
 use super::{
     AppState, docs,
     error::{self, Rejection},
+    platform, scope,
 };
+use crate::platform::{Caller, TokenRefused};
 
 /// Header of clients that know the token as the server's password: `password TOKEN`.
 const BARE_PASSWORD: &str = "x-bare-password";
@@ -37,26 +40,69 @@ impl Access {
         }
     }
 
-    /// Whether the request may pass.
-    fn check(&self, path: &str, headers: &HeaderMap) -> Result<(), &'static error::Kind> {
-        match &self.token {
-            // Probes of containers name the host as they like and have no token.
-            _ if OPEN.contains(&path) => Ok(()),
+    /// Whether this is the installation's token.
+    fn is_own(&self, given: &str) -> bool {
+        let given = Digest::of(given.as_bytes());
+        let own = self.token.as_ref();
+        own.is_some_and(|own| given.as_bytes().ct_eq(own.as_bytes()).into())
+    }
+
+    /// As whom the request may pass.
+    fn check<'a>(
+        &self,
+        path: &str,
+        headers: &'a HeaderMap,
+    ) -> Result<Admitted<'a>, &'static error::Kind> {
+        // Probes of containers name the host as they like and have no token.
+        if OPEN.contains(&path) {
+            return Ok(Admitted::Anybody);
+        }
+        if self.token.is_none() {
+            from_this_machine(headers)?;
+        }
+        let is_platform = path.starts_with(platform::ROOT);
+        let given = given_token(headers);
+        if given.as_deref().is_some_and(|given| self.is_own(given)) {
+            return Ok(Admitted::Installation);
+        }
+        match (given, &self.token) {
+            (Some(given), _) if is_persons(&given) => Ok(Admitted::Person(given)),
             // The documentation is the same for everybody, and a browser has no token to send.
-            Some(_) if docs::PATHS.contains(&path) => Ok(()),
-            Some(token) => {
-                let given = given_token(headers).map(|given| Digest::of(given.as_bytes()));
-                let equal =
-                    given.is_some_and(|given| given.as_bytes().ct_eq(token.as_bytes()).into());
-                if equal {
-                    Ok(())
-                } else {
-                    Err(&error::UNAUTHORIZED)
-                }
-            }
-            None => from_this_machine(headers),
+            (_, Some(_)) if docs::PATHS.contains(&path) => Ok(Admitted::Anybody),
+            (Some(_), Some(_)) => Err(&error::UNAUTHORIZED),
+            // People sign in by one of these routes; the others ask who it is themselves.
+            (None, _) if is_platform => Ok(Admitted::Anybody),
+            (None, Some(_)) => Err(&error::UNAUTHORIZED),
+            (Some(_), None) if is_platform => Err(&error::UNAUTHORIZED),
+            // Clients send some key in any case.
+            (_, None) => Ok(Admitted::Installation),
         }
     }
+}
+
+/// As whom a request passes.
+#[derive(Debug, PartialEq, Eq)]
+enum Admitted<'a> {
+    /// As nobody in particular.
+    Anybody,
+    /// As whoever runs the server.
+    Installation,
+    /// As the person whose token this is, should it count.
+    Person(Cow<'a, str>),
+}
+
+/// Whether a route is for everybody.
+fn needs_nobody(path: &str) -> bool {
+    let route = path.strip_prefix(platform::ROOT).unwrap_or_default();
+    matches!(
+        route.trim_end_matches('/'),
+        "auth/register" | "auth/login" | "auth/refresh"
+    ) || docs::PATHS.contains(&path)
+}
+
+/// Whether a token has the form of those that people get when they sign in.
+fn is_persons(token: &str) -> bool {
+    token.starts_with("eyJ") && token.bytes().filter(|byte| *byte == b'.').count() == 2
 }
 
 /// Before the token among the subprotocols of a WebSocket: scripts of a browser can set no header of
@@ -132,12 +178,30 @@ fn is_local_name(host: &str) -> bool {
     name.eq_ignore_ascii_case("localhost") || address.parse::<IpAddr>().is_ok()
 }
 
-/// Refuses what may not pass before anything else looks at it.
-pub(crate) async fn guard(State(app): State<AppState>, request: Request, next: Next) -> Response {
-    match app.access.check(request.uri().path(), request.headers()) {
-        Ok(()) => next.run(request).await,
-        Err(kind) => Rejection::new(kind).into_response(),
-    }
+/// Refuses what may not pass before anything else looks at it, and says to handlers who asks. `bare`:
+/// all routes, past this guard.
+pub(crate) async fn guard(
+    State((app, bare)): State<(AppState, Router)>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let caller = match app.access.check(request.uri().path(), request.headers()) {
+        Ok(Admitted::Anybody) => Ok(Caller::ANONYMOUS),
+        Ok(Admitted::Installation) => Ok(Caller::INSTALLATION),
+        Ok(Admitted::Person(token)) => app.platform.caller(&app.store, &token).await,
+        Err(kind) => return Rejection::new(kind).into_response(),
+    };
+    let caller = match caller {
+        Ok(caller) => caller,
+        // Clients send the token that has expired with the request for the next one too.
+        Err(TokenRefused::Invalid(_)) if needs_nobody(request.uri().path()) => Caller::ANONYMOUS,
+        Err(TokenRefused::Invalid(text)) => {
+            return Rejection::with(&error::UNAUTHORIZED, text).into_response();
+        }
+        Err(TokenRefused::Store(error)) => return Rejection::from(error).into_response(),
+    };
+    request.extensions_mut().insert(caller.clone());
+    scope::answer(&app, &bare, &caller, request, next).await
 }
 
 #[cfg(test)]
@@ -157,7 +221,9 @@ mod tests {
             })
             .collect();
         match Access::new(token).check(path, &headers) {
-            Ok(()) => "ok",
+            Ok(Admitted::Installation) => "ok",
+            Ok(Admitted::Anybody) => "anybody",
+            Ok(Admitted::Person(_)) => "person",
             Err(kind) => kind.code,
         }
     }
@@ -201,7 +267,7 @@ mod tests {
                 expected,
                 "{headers:?}"
             );
-            assert_eq!(check(token, "/v1/health/", headers), "ok");
+            assert_eq!(check(token, "/v1/health/", headers), "anybody");
         }
         assert_eq!(
             check(token, "/v1/health/../components", &[]),
@@ -232,7 +298,32 @@ mod tests {
                 expected,
                 "{headers:?}"
             );
-            assert_eq!(check(None, "/v1/health", headers), "ok");
+            assert_eq!(check(None, "/v1/health", headers), "anybody");
         }
+    }
+
+    #[test]
+    fn a_persons_token_is_one_whether_the_server_has_a_token_or_not() {
+        let persons = ("authorization", "Bearer eyJh.eyJz.c2ln");
+        let other = ("authorization", "Bearer sk-anything");
+        for (token, path, headers, expected) in [
+            (None, "/v1/agents", &[persons][..], "person"),
+            (Some("t0ken"), "/v1/agents", &[persons], "person"),
+            (None, "/v1/agents", &[other], "ok"),
+            (None, "/api/v1/projects", &[other], "unauthorized"),
+            (None, "/api/v1/projects", &[], "anybody"),
+            (Some("t0ken"), "/api/v1/auth/login", &[], "anybody"),
+            (
+                Some("t0ken"),
+                "/api/v1/auth/login",
+                &[other],
+                "unauthorized",
+            ),
+            (Some("t0ken"), "/v1/agents", &[], "unauthorized"),
+        ] {
+            assert_eq!(check(token, path, headers), expected, "{token:?} {path}");
+        }
+        let page = [persons, ("origin", "https://evil.example")];
+        assert_eq!(check(None, "/v1/agents", &page), "foreign_origin");
     }
 }

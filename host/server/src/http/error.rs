@@ -17,7 +17,7 @@ pub(crate) use self::table::*;
 use super::{json, schema};
 
 /// Seconds after which a client should try again, where waiting helps.
-const RETRY_AFTER_S: u32 = 1;
+const RETRY_AFTER_S: u64 = 1;
 
 /// Why a request was refused.
 #[derive(Debug)]
@@ -29,6 +29,7 @@ struct Inner {
     message: String,
     problems: Vec<Problem>,
     receipt: Option<Receipt>,
+    retry_after_s: Option<u64>,
 }
 
 /// The body of every answer other than success.
@@ -69,6 +70,8 @@ impl Rejection {
             message: message.into(),
             problems: Vec::new(),
             receipt: None,
+            retry_after_s: (kind.status == StatusCode::SERVICE_UNAVAILABLE)
+                .then_some(RETRY_AFTER_S),
         }))
     }
 
@@ -85,6 +88,13 @@ impl Rejection {
             at: at.into(),
             message: message.into(),
         }])
+    }
+
+    /// When to try again, in seconds.
+    #[must_use]
+    pub(crate) fn retry_after(mut self, seconds: u64) -> Self {
+        self.0.retry_after_s = Some(seconds);
+        self
     }
 
     #[must_use]
@@ -118,6 +128,7 @@ impl Rejection {
             message,
             problems,
             receipt,
+            retry_after_s: _,
         } = &*self.0;
         let error = ErrorView {
             code: kind.code,
@@ -148,10 +159,9 @@ impl IntoResponse for Rejection {
     fn into_response(self) -> Response {
         let kind = self.0.kind;
         let mut response = json::respond(kind.status, &self.body());
-        if kind.status == StatusCode::SERVICE_UNAVAILABLE {
-            response
-                .headers_mut()
-                .insert(header::RETRY_AFTER, HeaderValue::from(RETRY_AFTER_S));
+        if let Some(seconds) = self.0.retry_after_s {
+            let seconds = HeaderValue::from(seconds);
+            response.headers_mut().insert(header::RETRY_AFTER, seconds);
         }
         if kind.status == StatusCode::UNAUTHORIZED {
             let scheme = HeaderValue::from_static("Bearer");

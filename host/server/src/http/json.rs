@@ -51,6 +51,16 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
     }
 }
 
+/// The JSON body as `T`, for handlers that look first who asks.
+pub(crate) async fn body<T: DeserializeOwned>(request: Request) -> Result<T, Rejection> {
+    read(request).await.and_then(|body| parse(&body))
+}
+
+/// As [`body`], for bodies that hold a secret.
+pub(crate) async fn secret_body<T: DeserializeOwned>(request: Request) -> Result<T, Rejection> {
+    read(request).await.and_then(|body| parse_secret(&body))
+}
+
 /// The bytes of a JSON body. Pages of other origins can send a form or plain text without being
 /// asked, so that any other media type is refused.
 pub(crate) async fn read(request: Request) -> Result<Bytes, Rejection> {

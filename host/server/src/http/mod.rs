@@ -11,7 +11,8 @@
 //! - [`health`], [`components`], [`call`], [`events`], [`grants`], [`credentials`],
 //!   [`receipts`], [`metrics`], [`docs`]: routes.
 //! - [`error`]: every refusal as data. [`json`], [`query`]: bodies and parameters.
-//! - [`auth`], [`observe`]: what every request passes.
+//! - [`platform`]: people, their projects and the agents in them (`/api/v1`).
+//! - [`auth`], [`scope`], [`observe`]: what every request passes.
 //! - [`openapi`], [`schema`]: the document of all this, made from the code.
 
 pub(crate) mod agents;
@@ -38,12 +39,14 @@ pub(crate) mod missing;
 pub(crate) mod models;
 pub(crate) mod observe;
 pub(crate) mod openapi;
+pub(crate) mod platform;
 pub(crate) mod providers;
 pub(crate) mod query;
 pub(crate) mod receipts;
 pub(crate) mod runs;
 pub(crate) mod sandbox_configs;
 pub(crate) mod schema;
+pub(crate) mod scope;
 pub(crate) mod socket;
 pub(crate) mod spelling;
 pub(crate) mod steps;
@@ -84,6 +87,7 @@ fn documented() -> OpenApiRouter<AppState> {
         runs::routes(),
         steps::routes(),
         tags::routes(),
+        platform::routes(),
     ];
     let router = OpenApiRouter::with_openapi(openapi::frame())
         .routes(routes!(health::health))
@@ -135,13 +139,15 @@ fn documented() -> OpenApiRouter<AppState> {
             sandbox_configs::variables::delete
         ))
         .routes(routes!(metrics::metrics));
-    spelling::add(router, contract.into_iter().flatten())
+    let mut router = spelling::add(router, contract.into_iter().flatten());
+    openapi::add_refusals(router.get_openapi_mut());
+    router
 }
 
 /// The whole API.
 pub(crate) fn router(app: AppState) -> Router {
     let (router, document) = documented().split_for_parts();
-    router
+    let bare = router
         .route("/v1/health", axum::routing::get(health::health))
         .merge(docs::routes(&document))
         .merge(sandbox_configs::routes())
@@ -154,15 +160,13 @@ pub(crate) fn router(app: AppState) -> Router {
         .fallback(no_such_route)
         .method_not_allowed_fallback(method_not_allowed)
         .layer(CatchPanicLayer::custom(observe::panicked))
+        .with_state(Arc::clone(&app));
+    bare.clone()
         .layer(middleware::from_fn_with_state(
-            Arc::clone(&app),
+            (Arc::clone(&app), bare),
             auth::guard,
         ))
-        .layer(middleware::from_fn_with_state(
-            Arc::clone(&app),
-            observe::observe,
-        ))
-        .with_state(app)
+        .layer(middleware::from_fn_with_state(app, observe::observe))
 }
 
 /// Runs a change to its end even where the client goes away meanwhile, so that what was stored
@@ -170,7 +174,7 @@ pub(crate) fn router(app: AppState) -> Router {
 async fn unbroken<T: Send + 'static>(
     change: impl Future<Output = Result<T, Rejection>> + Send + 'static,
 ) -> Result<T, Rejection> {
-    let change = tokio::spawn(change.in_current_span());
+    let change = tokio::spawn(scope::carried(change).in_current_span());
     change.await.map_err(|error| Rejection::host(&error))?
 }
 
@@ -178,7 +182,7 @@ async fn unbroken<T: Send + 'static>(
 async fn unbroken_contract<T: Send + 'static>(
     change: impl Future<Output = Result<T, Refusal>> + Send + 'static,
 ) -> Result<T, Refusal> {
-    let change = tokio::spawn(change.in_current_span());
+    let change = tokio::spawn(scope::carried(change).in_current_span());
     change.await.map_err(|error| Rejection::host(&error))?
 }
 

@@ -3,16 +3,18 @@
 
 use std::{
     any::Any,
+    convert::Infallible,
+    net::{IpAddr, Ipv4Addr},
     sync::atomic::{AtomicU64, Ordering},
     time::Instant,
 };
 
 use axum::{
-    extract::{MatchedPath, Request, State},
+    extract::{FromRequestParts, MatchedPath, Request, State},
     middleware::Next,
     response::{IntoResponse as _, Response},
 };
-use http::{HeaderName, HeaderValue};
+use http::{HeaderName, HeaderValue, request::Parts};
 use tracing::Instrument as _;
 
 use super::{
@@ -44,6 +46,20 @@ impl RequestIds {
         let count = self.count.fetch_add(1, Ordering::Relaxed);
         let id = format!("req-{}-{count}", self.start);
         HeaderValue::from_str(&id).unwrap_or(HeaderValue::from_static("req"))
+    }
+}
+
+/// The address from which a request comes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Peer(pub(crate) IpAddr);
+
+impl<S: Send + Sync> FromRequestParts<S> for Peer {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        // Only a router without a listener, as in tests, knows no peer.
+        let unknown = Self(Ipv4Addr::UNSPECIFIED.into());
+        Ok(parts.extensions.get().copied().unwrap_or(unknown))
     }
 }
 

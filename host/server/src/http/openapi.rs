@@ -1,12 +1,18 @@
 //! The OpenAPI document. Paths and shapes come from the handlers; here stands what is around
-//! them.
+//! them, and in [`refusals`] what all of them have in common.
 
-use utoipa::openapi::{
-    ComponentsBuilder, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder,
-    security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme},
+mod refusals;
+
+use utoipa::{
+    ToSchema,
+    openapi::{
+        ComponentsBuilder, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, RefOr, Schema,
+        security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme},
+    },
 };
 
-use crate::contract::document::Detail;
+pub(crate) use self::refusals::add as add_refusals;
+use crate::contract::document::{Detail, Occupied, RunRefusal};
 
 const DESCRIPTION: &str = "Runs tools of AI agents as WebAssembly components, each call in a fresh \
     sandbox, with only what a person granted, and with a receipt.\n\nEvery error has the same shape: \
@@ -32,7 +38,9 @@ pub(crate) fn frame() -> OpenApi {
         .build();
     let components = ComponentsBuilder::new()
         .security_scheme("token", SecurityScheme::Http(token))
-        .schema_from::<Detail>()
+        .schemas_from_iter(schemas::<Detail>())
+        .schemas_from_iter(schemas::<Occupied>())
+        .schemas_from_iter(schemas::<RunRefusal>())
         .build();
     OpenApiBuilder::new()
         .info(info)
@@ -42,6 +50,13 @@ pub(crate) fn frame() -> OpenApi {
             Vec::<String>::new(),
         )]))
         .build()
+}
+
+/// A type and those that it is made of.
+fn schemas<T: ToSchema>() -> Vec<(String, RefOr<Schema>)> {
+    let mut all = vec![(T::name().into_owned(), T::schema())];
+    T::schemas(&mut all);
+    all
 }
 
 #[cfg(test)]

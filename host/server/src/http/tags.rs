@@ -10,6 +10,7 @@ use crate::contract::{
     document::Refusals,
     query::{FromQuery, Order, Page, Query},
 };
+use crate::http::scope;
 
 /// Tags of one answer where the client names no number.
 const LIMIT_DEFAULT: u32 = 50;
@@ -69,6 +70,7 @@ pub(crate) async fn list(
         after: page.after,
         before: page.before,
         limit: Some(page.limit),
+        created_by: scope::only(),
     };
     let tags = app.store.agent_tags(&filter).await;
     tags.map(Json).map_err(missing::stored)

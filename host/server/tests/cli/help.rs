@@ -63,6 +63,8 @@ fn the_help_of_every_command_is_as_it_was() {
         "tool-new",
         "tool-push",
         "tool-credential-set",
+        "user-create",
+        "user-set-password",
     ] {
         assert!(
             seen.contains(&format!("{expected}.txt")),
@@ -99,6 +101,7 @@ fn a_wrong_command_line_is_exit_code_2() {
     run(&[]).with(2);
     run(&["--nonsense"]).with(2);
     run(&["tool"]).with(2);
+    run(&["user", "create"]).with(2);
     run(&["run", "x.wasm", "--fuel", "much"]).with(2);
     run(&["run", "/no/such/file.wasm"]).with(2);
     run(&["tool", "grant", "demo"]).with(2);

@@ -11,3 +11,4 @@ mod scaffold;
 mod serve;
 mod support;
 mod tool;
+mod user;

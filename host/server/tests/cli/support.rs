@@ -104,7 +104,7 @@ pub(crate) fn text(path: impl Into<PathBuf>) -> String {
 pub(crate) struct Server {
     child: Child,
     pub(crate) url: String,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 impl Server {
@@ -125,7 +125,7 @@ impl Server {
         Self {
             child,
             url: format!("http://127.0.0.1:{}", port.trim()),
-            _folder: folder,
+            folder,
         }
     }
 
@@ -137,6 +137,11 @@ impl Server {
             .output()
             .expect("the program runs")
             .into()
+    }
+
+    /// Its data folder.
+    pub(crate) fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
     }
 
     /// Asks the server to stop and gives its exit code.

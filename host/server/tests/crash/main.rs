@@ -5,7 +5,9 @@
 //! - [`load`]: what clients do to it; [`talk`]: one request, as a client reads it. [`journal`]: what
 //!   they were told.
 //! - [`check`], [`threads`], [`streams`]: what must hold after each start.
-//! - [`leaks`]: what a life leaves open that is not cut short, but whose runs are cancelled.
+//! - [`callbacks`]: who is told of the end of a killed server's run.
+//! - [`leaks`]: what a life leaves open that is not cut short, but whose runs are cancelled. [`slow`]:
+//!   what clients cost in memory that read nothing.
 //!
 //! `BULKHEAD_CRASH_SEED` repeats the moments and requests of a run that failed, as far as the
 //! machine allows; a failure prints it.
@@ -15,12 +17,14 @@
     reason = "in a test the panic is the report, and what led to it is printed before"
 )]
 
+mod callbacks;
 mod check;
 mod journal;
 mod leaks;
 mod load;
 mod program;
 mod random;
+mod slow;
 mod streams;
 mod talk;
 mod threads;

@@ -1,6 +1,7 @@
 //! The program as a process that can be killed and started again on its data.
 
 use std::{
+    net::SocketAddr,
     path::PathBuf,
     process::{Child, Command, Stdio},
     time::{Duration, Instant},
@@ -126,6 +127,12 @@ impl Program {
         let own = format!("sqlite://{}", self.data().join("bulkhead.db").display());
         let url = self.database.as_ref().map_or(&*own, TestDatabase::url);
         Store::open(url, key.unwrap()).await.unwrap()
+    }
+
+    /// Where the life that it has now listens.
+    pub(crate) fn address(&self) -> SocketAddr {
+        let address = self.url.trim_start_matches("http://").parse();
+        address.unwrap()
     }
 
     /// The process.

@@ -11,7 +11,8 @@ use super::{
     tools::put_tools,
 };
 use crate::{
-    Result, Store, block,
+    Result, Store, StoreError, block,
+    instance::{expect_room, insert_instance},
     message::insert_messages,
     sql::{Durability, Statement},
 };
@@ -20,8 +21,11 @@ impl Store {
     /// Stores an agent with its blocks, tools, tags, secrets, identities and messages: all of it
     /// or nothing.
     ///
-    /// [`crate::StoreError::UnknownReferences`] where a block, tool or identity is not there;
-    /// [`crate::StoreError::NameTaken`] where two of its blocks have the same label.
+    /// [`StoreError::UnknownReferences`] where a block, tool or identity is not there;
+    /// [`StoreError::NameTaken`] where two of its blocks have the same label. Of an instance,
+    /// [`StoreError::NotFound`] where its project or its type is not there,
+    /// [`StoreError::Invalid`] where the type is not active, and [`StoreError::Quota`] where the
+    /// project has [`crate::instance::INSTANCES_MAX`].
     pub async fn create_agent(&self, new: &NewAgent) -> Result<()> {
         let id = &new.agent.id;
         let durability = if new.secrets.is_empty() {
@@ -30,6 +34,16 @@ impl Store {
             Durability::Power
         };
         let mut transaction = self.database().begin(durability).await?;
+        // Projects are locked before blocks and agents.
+        if let Some(instance) = &new.instance {
+            if instance.agent_id != *id {
+                return Err(StoreError::Invalid {
+                    what: "the instance",
+                    reason: "is another agent's",
+                });
+            }
+            expect_room(&mut transaction, instance).await?;
+        }
         let known = distinct(
             "the agent's list of blocks",
             &new.block_ids,
@@ -37,7 +51,11 @@ impl Store {
         )?;
         let known = lock_blocks(&mut transaction, &known).await?;
         row::insert(&mut transaction, &new.agent).await?;
-        block::insert(&mut transaction, &new.new_blocks).await?;
+        if let Some(instance) = &new.instance {
+            insert_instance(&mut transaction, instance).await?;
+        }
+        let creator = new.agent.created_by_id.as_deref();
+        block::insert(&mut transaction, &new.new_blocks, creator).await?;
         let blocks = new.new_blocks.iter();
         let mut blocks: Vec<_> = blocks
             .map(|block| (block.id, block.label.clone()))

@@ -5,12 +5,14 @@ use std::collections::BTreeSet;
 use bulkhead_domain::{
     Agent, StopReason,
     id::{BlockId, IdentityId},
+    platform::UserId,
 };
 
 use super::row::{COLUMNS, record};
 use crate::{
     Result, Store,
     fold::pattern,
+    owner::push_created_by,
     paging::{Listing, Paging, check_filter},
     sql::Statement,
 };
@@ -44,8 +46,10 @@ pub struct AgentFilter {
     pub template_id: Option<String>,
     /// Of this base template.
     pub base_template_id: Option<String>,
-    /// Made by this user.
+    /// Made by this user, whether of the platform or not.
     pub created_by_id: Option<String>,
+    /// Made by this user of the platform, whatever the filter before says.
+    pub created_by: Option<UserId>,
     /// Belonging to this identity.
     pub identity_id: Option<IdentityId>,
     /// Belonging to an identity with one of these identifier keys.
@@ -147,6 +151,7 @@ impl AgentFilter {
         query.push_if(" AND template_id = ", self.template_id.as_deref());
         query.push_if(" AND base_template_id = ", self.base_template_id.as_deref());
         query.push_if(" AND created_by_id = ", self.created_by_id.as_deref());
+        push_created_by(query, self.created_by);
         let reason = self.last_stop_reason.map(|reason| reason.as_str());
         query.push_if(" AND last_stop_reason = ", reason);
         if let Some(tags) = &self.tags {

@@ -22,6 +22,7 @@ mod update;
 use bulkhead_domain::{
     Agent, Block, Message,
     id::{BlockId, IdentityId},
+    platform::Instance,
 };
 
 pub use equipped::EquippedAgent;
@@ -49,6 +50,8 @@ pub struct NewAgent {
     pub secrets: Vec<(String, String)>,
     /// To whom it belongs.
     pub identity_ids: Vec<IdentityId>,
+    /// What makes it an instance of the platform; its name and its standing are the agent's.
+    pub instance: Option<Instance>,
     /// Its first messages, in order. The agent's `message_ids` say which are in its context.
     pub messages: Vec<Message>,
 }
@@ -64,6 +67,7 @@ impl NewAgent {
             tags: Vec::new(),
             secrets: Vec::new(),
             identity_ids: Vec::new(),
+            instance: None,
             messages: Vec::new(),
         }
     }

@@ -11,7 +11,7 @@ use crate::{
 
 /// The columns of [`record`], in its order.
 pub(super) const COLUMNS: &str =
-    "document, message_ids, last_stop_reason, last_run_completion, updated_at";
+    "document, message_ids, last_stop_reason, last_run_completion, updated_at, standing";
 
 /// The parts of an agent that are columns, and its document, each within its limits.
 struct Parts {
@@ -61,7 +61,7 @@ fn parts(agent: &Agent) -> Result<Parts> {
     })
 }
 
-/// Writes an agent that is not there yet.
+/// Writes an agent that is not there yet. It is active, whatever it says.
 pub(super) async fn insert(transaction: &mut Transaction, agent: &Agent) -> Result<()> {
     let parts = parts(agent)?;
     let insert = "INSERT INTO agents (id, name, name_folded, hidden, project_id, template_id,
@@ -153,5 +153,6 @@ pub(super) fn record(row: &Row) -> Result<Agent> {
         .optional_int(3)?
         .map(bulkhead_domain::Timestamp::from_micros);
     agent.updated_at = row.timestamp(4)?;
+    agent.standing = row.parsed(5, "standing of an agent")?;
     Ok(agent)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use bulkhead_domain::id::AgentId;
+use bulkhead_domain::{id::AgentId, platform::UserId};
 
 use super::{
     limits,
@@ -11,6 +11,7 @@ use super::{
 use crate::{
     Result, Store, check,
     fold::{folded, pattern},
+    owner::push_agent_created_by,
     sql::{Statement, Transaction},
 };
 
@@ -29,6 +30,8 @@ pub struct TagFilter {
     pub descending: bool,
     /// How many at most; [`crate::PAGE_DEFAULT`] where not said, never over [`crate::PAGE_MAX`].
     pub limit: Option<u32>,
+    /// Of agents that this user of the platform made.
+    pub created_by: Option<UserId>,
 }
 
 impl Store {
@@ -45,6 +48,7 @@ impl Store {
         }
         let turned = filter.before.is_some() && filter.after.is_none();
         let mut query = Statement::new("SELECT DISTINCT tag FROM agent_tags WHERE 1 = 1");
+        push_agent_created_by(&mut query, filter.created_by);
         query.push_if(" AND tag = ", filter.name.as_deref());
         if let Some(text) = &filter.query_text {
             query

@@ -3,11 +3,13 @@
 use bulkhead_domain::{
     Archive,
     id::{AgentId, ArchiveId},
+    platform::UserId,
 };
 
 use super::{missing, put, record};
 use crate::{
     Paging, Result, Store, StoreError,
+    owner::push_agent_created_by,
     paging::Listing,
     sql::{Durability, Statement, Transaction},
 };
@@ -15,7 +17,7 @@ use crate::{
 /// Cursors are ids of agents: the rows are seen as if they had the agent's.
 const LISTING: Listing = Listing {
     what: "agent",
-    table: "(SELECT seq, agent_id AS id, archive_id FROM agent_archives) AS attached",
+    table: "(SELECT seq, agent_id AS id, agent_id, archive_id FROM agent_archives) AS attached",
     columns: "id",
     key: "seq",
     bytes: "1",
@@ -26,6 +28,8 @@ const LISTING: Listing = Listing {
 pub struct ArchiveAgentsFilter {
     /// The archive.
     pub archive_id: ArchiveId,
+    /// Of this user of the platform alone.
+    pub created_by: Option<UserId>,
     /// Which part of the list; ordered by the time when agents were attached.
     pub paging: Paging,
 }
@@ -74,7 +78,8 @@ impl Store {
         row.as_ref().map(record).transpose()
     }
 
-    /// The archive that an agent looks up; where it has none, `new` is stored and becomes its.
+    /// The archive that an agent looks up; where it has none, `new` is stored and becomes its. It is
+    /// then whose the agent is.
     pub async fn default_archive(&self, agent_id: &AgentId, new: &Archive) -> Result<Archive> {
         if let Some(archive) = self.archive_of_agent(agent_id).await? {
             return Ok(archive);
@@ -85,7 +90,12 @@ impl Store {
         if let Some(archive) = attached(&mut transaction, agent_id).await? {
             return Ok(archive);
         }
-        put(&mut transaction, new).await?;
+        let creator = "SELECT created_by_id FROM agents WHERE id = $1";
+        let creator = Statement::new(creator).bind(agent_id.to_string());
+        let creator = transaction.optional(creator).await?;
+        let creator = creator.map_or(Ok(None), |row| row.optional_text(0))?;
+        let owner = creator.as_deref().or(new.created_by_id.as_deref());
+        put(&mut transaction, new, owner).await?;
         attach(&mut transaction, agent_id, &new.id).await?;
         transaction.commit().await?;
         Ok(new.clone())
@@ -97,6 +107,7 @@ impl Store {
         let conditions = |query: &mut Statement| {
             query.push(" AND archive_id = ");
             query.push_value(filter.archive_id.to_string());
+            push_agent_created_by(query, filter.created_by);
         };
         let rows = LISTING.page(self, &filter.paging, conditions).await?;
         rows.iter()

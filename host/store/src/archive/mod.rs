@@ -5,10 +5,12 @@ mod agents;
 use bulkhead_domain::{
     Archive, Timestamp,
     id::{AgentId, ArchiveId},
+    platform::UserId,
 };
 
 use crate::{
     Paging, Result, Store, StoreError, check,
+    owner::push_created_by,
     paging::Listing,
     sql::{Durability, Row, Statement, Transaction},
 };
@@ -33,6 +35,8 @@ pub struct ArchiveFilter {
     pub name: Option<String>,
     /// That this agent looks up.
     pub agent_id: Option<AgentId>,
+    /// Made by this user of the platform, or for an agent of this user.
+    pub created_by: Option<UserId>,
     /// Which part of the list; ordered by the time when archives were made.
     pub paging: Paging,
 }
@@ -41,7 +45,7 @@ impl Store {
     /// Stores a new archive.
     pub async fn create_archive(&self, archive: &Archive) -> Result<()> {
         let mut transaction = self.database().begin(Durability::Power).await?;
-        put(&mut transaction, archive).await?;
+        put(&mut transaction, archive, archive.created_by_id.as_deref()).await?;
         transaction.commit().await
     }
 
@@ -62,6 +66,7 @@ impl Store {
         )?;
         let conditions = |query: &mut Statement| {
             query.push_if(" AND name = ", name);
+            push_created_by(query, filter.created_by);
             if let Some(agent_id) = filter.agent_id {
                 query.push(" AND id IN (SELECT archive_id FROM agent_archives WHERE agent_id = ");
                 query.push_value(agent_id.to_string()).push(")");
@@ -90,7 +95,7 @@ impl Store {
         archive.id = former.id;
         archive.created_at = former.created_at;
         archive.updated_at = Timestamp::now();
-        put(&mut transaction, &archive).await?;
+        put(&mut transaction, &archive, None).await?;
         transaction.commit().await?;
         Ok(archive)
     }
@@ -105,8 +110,15 @@ impl Store {
     }
 }
 
-async fn put(transaction: &mut Transaction, archive: &Archive) -> Result<()> {
+/// Writes an archive, in place of the one with its id, which stays whose it is. `owner` is whose a
+/// new one is.
+async fn put(transaction: &mut Transaction, archive: &Archive, owner: Option<&str>) -> Result<()> {
     check::name("the archive's name", &archive.name)?;
+    check::text(
+        "the archive's creator",
+        owner.unwrap_or_default(),
+        check::NAME_MAX,
+    )?;
     let what = "the archive";
     let unwritable = |_| StoreError::Invalid {
         what,
@@ -114,8 +126,8 @@ async fn put(transaction: &mut Transaction, archive: &Archive) -> Result<()> {
     };
     let value = serde_json::to_value(archive).map_err(unwritable)?;
     let document = check::json(what, &value, DOCUMENT_MAX, "is larger than 1 MiB")?;
-    let put = "INSERT INTO archives (id, name, created_at, size, document)
-        VALUES ($1, $2, $3, $4, $5)
+    let put = "INSERT INTO archives (id, name, created_at, size, document, created_by_id)
+        VALUES ($1, $2, $3, $4, $5, $6)
         ON CONFLICT (id) DO UPDATE SET
             name = excluded.name, size = excluded.size, document = excluded.document";
     let put = Statement::new(put)
@@ -123,7 +135,8 @@ async fn put(transaction: &mut Transaction, archive: &Archive) -> Result<()> {
         .bind(archive.name.as_str())
         .bind(archive.created_at)
         .bind(i64::try_from(document.len()).unwrap_or(i64::MAX))
-        .bind(document);
+        .bind(document)
+        .bind(owner);
     transaction.defer(put).await
 }
 

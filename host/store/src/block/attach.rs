@@ -3,6 +3,7 @@
 use bulkhead_domain::{
     Agent, Block,
     id::{AgentId, BlockId},
+    platform::UserId,
 };
 
 use super::row::{COLUMNS, insert, record};
@@ -34,11 +35,16 @@ impl Store {
         Ok(attached)
     }
 
-    /// Makes a block and gives it to an agent, after those that it has. Errors as
-    /// [`Store::attach_block`]; then there is no such block.
+    /// Makes a block and gives it to an agent, after those that it has. It is whose the agent is,
+    /// unless it says otherwise. Errors as [`Store::attach_block`]; then there is no such block.
     pub async fn create_block_for(&self, agent: &AgentId, block: &Block) -> Result<()> {
         let mut transaction = self.database().begin(Durability::Process).await?;
-        insert(&mut transaction, std::slice::from_ref(block)).await?;
+        let creator = "SELECT created_by_id FROM agents WHERE id = $1";
+        let creator = Statement::new(creator).bind(agent.to_string());
+        let creator = transaction.optional(creator).await?;
+        let creator = creator.map_or(Ok(None), |row| row.optional_text(0))?;
+        let block_only = std::slice::from_ref(block);
+        insert(&mut transaction, block_only, creator.as_deref()).await?;
         lock(&mut transaction, agent).await?;
         link(&mut transaction, agent, &block.id, &block.label).await?;
         transaction.commit().await
@@ -70,15 +76,22 @@ impl Store {
         row.map(|row| record(&row, 0)).transpose()
     }
 
-    /// Agents that have a block, hidden ones too, by the time when they were made.
+    /// Agents that have a block, hidden ones too, by the time when they were made; with `created_by`
+    /// those of this user of the platform alone.
     /// [`StoreError::NotFound`] where there is no such block.
-    pub async fn agents_of_block(&self, block: &BlockId, paging: &Paging) -> Result<Vec<Agent>> {
+    pub async fn agents_of_block(
+        &self,
+        block: &BlockId,
+        created_by: Option<UserId>,
+        paging: &Paging,
+    ) -> Result<Vec<Agent>> {
         let known = Statement::new("SELECT 1 FROM blocks WHERE id = $1").bind(block.to_string());
         let known = self.database().optional(known).await?;
         known.ok_or_else(|| missing("block", block))?;
         let filter = AgentFilter {
             block_id: Some(*block),
             show_hidden: true,
+            created_by,
             paging: paging.clone(),
             ..AgentFilter::default()
         };

@@ -3,6 +3,7 @@
 use bulkhead_domain::{
     Block,
     id::{AgentId, IdentityId},
+    platform::UserId,
 };
 
 use super::row::{COLUMNS, record};
@@ -10,6 +11,7 @@ use crate::{
     Result, Store,
     agent::push_tags,
     fold::pattern,
+    owner::push_created_by,
     paging::{Listing, Paging, check_filter},
     sql::Statement,
     tool::FILTER_LIST_MAX,
@@ -56,6 +58,8 @@ pub struct BlockFilter {
     pub connected_to_agents_count_lt: Option<i64>,
     /// Attached to one of these numbers of agents.
     pub connected_to_agents_count_eq: Option<Vec<i64>>,
+    /// Made by this user of the platform, or for an agent of this user.
+    pub created_by: Option<UserId>,
     /// Hidden ones too.
     pub show_hidden: bool,
     /// Which part of the list.
@@ -125,6 +129,7 @@ impl BlockFilter {
         query.push_if(" AND label = ", self.label.as_deref());
         query.push_if(" AND template_name = ", self.name.as_deref());
         query.push_if(" AND project_id = ", self.project_id.as_deref());
+        push_created_by(query, self.created_by);
         for (column, text) in [
             (" AND label_folded LIKE ", &self.label_search),
             (" AND description_folded LIKE ", &self.description_search),

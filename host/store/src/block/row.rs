@@ -31,6 +31,7 @@ fn document(block: &Block) -> Result<String> {
     for (what, value) in [
         ("the block's template name", &block.template_name),
         ("the block's project", &block.project_id),
+        ("the block's creator", &block.created_by_id),
     ] {
         check::text(what, value.as_deref().unwrap_or_default(), check::NAME_MAX)?;
     }
@@ -70,8 +71,12 @@ fn description_folded(block: &Block) -> Option<String> {
     block.description.as_deref().map(folded)
 }
 
-/// Writes blocks that are not there yet.
-pub(crate) async fn insert(transaction: &mut Transaction, blocks: &[Block]) -> Result<()> {
+/// Writes blocks that are not there yet. They are whose they say, or else `owner`'s.
+pub(crate) async fn insert(
+    transaction: &mut Transaction,
+    blocks: &[Block],
+    owner: Option<&str>,
+) -> Result<()> {
     if blocks.len() > BLOCKS_AT_ONCE_MAX {
         return Err(StoreError::Quota {
             what: "the list of new blocks",
@@ -82,10 +87,10 @@ pub(crate) async fn insert(transaction: &mut Transaction, blocks: &[Block]) -> R
         let mut insert = Statement::new(
             "INSERT INTO blocks (id, label, label_folded, description_folded, value_folded,
                 is_template, template_name, hidden, project_id, version, created_at, updated_at,
-                size, value, document) VALUES ",
+                size, value, document, created_by_id) VALUES ",
         );
         for (index, block) in chunk.iter().enumerate() {
-            insert.push_row(index == 0, new_row(block)?);
+            insert.push_row(index == 0, new_row(block, owner)?);
         }
         insert.push(" ON CONFLICT (id) DO NOTHING");
         if transaction.execute(insert).await? < chunk.len() as u64 {
@@ -102,7 +107,7 @@ pub(crate) async fn insert(transaction: &mut Transaction, blocks: &[Block]) -> R
     Ok(())
 }
 
-fn new_row(block: &Block) -> Result<[Argument; 15]> {
+fn new_row(block: &Block, owner: Option<&str>) -> Result<[Argument; 16]> {
     let document = document(block)?;
     Ok([
         block.id.to_string().into(),
@@ -120,6 +125,7 @@ fn new_row(block: &Block) -> Result<[Argument; 15]> {
         size(&document, &block.value).into(),
         block.value.as_str().into(),
         document.into(),
+        block.created_by_id.as_deref().or(owner).into(),
     ])
 }
 

@@ -22,7 +22,7 @@ impl Store {
     /// Stores blocks, [`super::BLOCKS_AT_ONCE_MAX`] at most: all of them or none.
     pub async fn create_blocks(&self, blocks: &[Block]) -> Result<()> {
         let mut transaction = self.database().begin(Durability::Process).await?;
-        row::insert(&mut transaction, blocks).await?;
+        row::insert(&mut transaction, blocks, None).await?;
         transaction.commit().await
     }
 

@@ -1,9 +1,12 @@
 //! Lists of conversations.
 
-use bulkhead_domain::{Conversation, id::AgentId};
+use bulkhead_domain::{Conversation, id::AgentId, platform::UserId};
 
 use super::row::{COLUMNS, SUMMARY_MAX, record};
-use crate::{Paging, Result, Store, check, fold::pattern, paging::Listing, sql::Statement};
+use crate::{
+    Paging, Result, Store, check, fold::pattern, owner::push_agent_created_by, paging::Listing,
+    sql::Statement,
+};
 
 /// What a list of conversations is ordered by.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -37,6 +40,8 @@ pub struct ConversationFilter {
     pub agent_id: Option<AgentId>,
     /// With this somewhere in the summary, in upper or lower case.
     pub summary_search: Option<String>,
+    /// Of agents that this user of the platform made.
+    pub created_by: Option<UserId>,
     /// What orders them.
     pub order_by: ConversationOrder,
     /// Which part of the list.
@@ -52,6 +57,7 @@ impl Store {
             query.push(" AND is_deleted = 0");
             let agent_id = filter.agent_id.map(|id| id.to_string());
             query.push_if(" AND agent_id = ", agent_id);
+            push_agent_created_by(query, filter.created_by);
             if let Some(search) = &filter.summary_search {
                 query.push(" AND summary_folded LIKE ");
                 query.push_value(pattern(search)).push(" ESCAPE '\\'");

@@ -1,10 +1,11 @@
 //! Lists of identities, in pages, and how many there are.
 
-use bulkhead_domain::{Identity, IdentityType};
+use bulkhead_domain::{Identity, IdentityType, platform::UserId};
 
 use super::row::{COLUMNS, record, with_links};
 use crate::{
     Result, Store,
+    owner::push_created_by,
     paging::{Listing, Paging, check_filter},
     sql::Statement,
 };
@@ -28,6 +29,8 @@ pub struct IdentityFilter {
     pub identifier_key: Option<String>,
     /// Of this type.
     pub identity_type: Option<IdentityType>,
+    /// Made by this user of the platform.
+    pub created_by: Option<UserId>,
     /// Which part of the list.
     pub paging: Paging,
 }
@@ -66,5 +69,6 @@ impl IdentityFilter {
         query.push_if(" AND identifier_key = ", self.identifier_key.as_deref());
         let kind = self.identity_type.map(IdentityType::as_str);
         query.push_if(" AND identity_type = ", kind);
+        push_created_by(query, self.created_by);
     }
 }

@@ -86,13 +86,19 @@ impl Links {
 }
 
 /// The columns of an identity and its document, each within its limits.
-pub(super) fn columns(identity: &Identity) -> Result<[Argument; 9]> {
+pub(super) fn columns(identity: &Identity) -> Result<[Argument; 10]> {
     check::name("the identity's identifier key", &identity.identifier_key)?;
     check::text("the identity's name", &identity.name, check::NAME_MAX)?;
     let project = identity.project_id.as_deref();
     check::text(
         "the identity's project",
         project.unwrap_or_default(),
+        check::NAME_MAX,
+    )?;
+    let creator = identity.created_by_id.as_deref();
+    check::text(
+        "the identity's creator",
+        creator.unwrap_or_default(),
         check::NAME_MAX,
     )?;
     let what = "the identity";
@@ -117,6 +123,7 @@ pub(super) fn columns(identity: &Identity) -> Result<[Argument; 9]> {
         identity.updated_at.into(),
         i64::try_from(document.len()).unwrap_or(i64::MAX).into(),
         document.into(),
+        creator.into(),
     ])
 }
 

@@ -32,7 +32,7 @@ impl Store {
     }
 
     /// Stores an identity in place of the one of its project with its identifier key: the id of
-    /// that one stays, when it was made, and what belongs to it where `relations` say nothing.
+    /// that one stays, who made it and when, and what belongs to it where `relations` say nothing.
     pub async fn upsert_identity(
         &self,
         identity: &Identity,
@@ -46,6 +46,7 @@ impl Store {
             let former = former.ok_or_else(|| taken(identity))?;
             stored.id = former.id;
             stored.created_at = former.created_at;
+            stored.created_by_id = former.created_by_id;
             stored.updated_at = Timestamp::now();
             replace(&mut transaction, &stored).await?;
         }
@@ -64,7 +65,7 @@ impl Store {
 
     /// Changes an identity and what belongs to it; gives it as it is then. Nobody else changes it
     /// from before `edit` sees it until it is stored. `edit` sees it without its agents and
-    /// blocks, which `relations` change. Its id and when it was made stay what they were.
+    /// blocks, which `relations` change. Its id, who made it and when stay what they were.
     ///
     /// [`StoreError::NotFound`] where it is not there, [`StoreError::NameTaken`] where `edit`
     /// gives it the identifier key of another one, [`StoreError::UnknownReferences`] where an
@@ -81,6 +82,7 @@ impl Store {
         edit(&mut identity)?;
         identity.id = former.id;
         identity.created_at = former.created_at;
+        identity.created_by_id.clone_from(&former.created_by_id);
         identity.updated_at = Timestamp::now();
         let key =
             |identity: &Identity| (identity.identifier_key.clone(), identity.project_id.clone());
@@ -142,7 +144,7 @@ fn taken(identity: &Identity) -> StoreError {
 async fn insert(transaction: &mut Transaction, identity: &Identity) -> Result<bool> {
     let mut insert = Statement::new(
         "INSERT INTO identities (id, identifier_key, name, identity_type, project_id, created_at,
-            updated_at, size, document) VALUES ",
+            updated_at, size, document, created_by_id) VALUES ",
     );
     insert.push_row(true, columns(identity)?);
     insert.push(" ON CONFLICT DO NOTHING");
@@ -152,8 +154,8 @@ async fn insert(transaction: &mut Transaction, identity: &Identity) -> Result<bo
 /// Writes an identity in place of the one with its id, whose row is locked.
 async fn replace(transaction: &mut Transaction, identity: &Identity) -> Result<()> {
     let replace = "UPDATE identities SET identifier_key = $2, name = $3, identity_type = $4,
-        project_id = $5, created_at = $6, updated_at = $7, size = $8, document = $9
-        WHERE id = $1";
+        project_id = $5, created_at = $6, updated_at = $7, size = $8, document = $9,
+        created_by_id = $10 WHERE id = $1";
     let mut replace = Statement::new(replace);
     for column in columns(identity)? {
         replace = replace.bind(column);

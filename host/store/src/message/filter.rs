@@ -3,11 +3,13 @@
 use bulkhead_domain::{
     Message, Role,
     id::{AgentId, ConversationId, MessageId, RunId, StepId},
+    platform::UserId,
 };
 
 use super::{COLUMNS, missing, record};
 use crate::{
     Result, Store,
+    owner::push_agent_created_by,
     paging::{Listing, Paging},
     sql::Statement,
 };
@@ -64,6 +66,8 @@ impl ThreadFilter {
 pub struct MessageFilter {
     /// Of this agent.
     pub agent_id: Option<AgentId>,
+    /// Of agents that this user of the platform made.
+    pub created_by: Option<UserId>,
     /// In these threads.
     pub thread: ThreadFilter,
     /// Of this run.
@@ -132,6 +136,7 @@ impl MessageFilter {
     fn push_conditions(&self, query: &mut Statement) {
         let agent_id = self.agent_id.map(|id| id.to_string());
         query.push_if(" AND agent_id = ", agent_id);
+        push_agent_created_by(query, self.created_by);
         self.thread.push_condition(query);
         query.push_if(" AND run_id = ", self.run_id.map(|id| id.to_string()));
         query.push_if(" AND step_id = ", self.step_id.map(|id| id.to_string()));

@@ -3,6 +3,7 @@
 use bulkhead_domain::{
     Message, Role, Timestamp,
     id::{AgentId, MessageId},
+    platform::UserId,
 };
 
 use super::{
@@ -11,13 +12,15 @@ use super::{
     lists,
     row::record_at,
 };
-use crate::{Result, Store, search::Words, sql::Statement};
+use crate::{Result, Store, owner::push_agent_created_by, search::Words, sql::Statement};
 
 /// Which messages to search for. What is none does not matter.
 #[derive(Debug, Clone, Default)]
 pub struct MessageSearch {
     /// Of this agent.
     pub agent_id: Option<AgentId>,
+    /// Of agents that this user of the platform made.
+    pub created_by: Option<UserId>,
     /// In these threads.
     pub thread: ThreadFilter,
     /// With one of these words at least, in upper or lower case; 16 KiB at most.
@@ -56,6 +59,7 @@ impl MessageSearch {
     fn push_conditions(&self, query: &mut Statement) {
         let agent_id = self.agent_id.map(|id| id.to_string());
         query.push_if(" AND agent_id = ", agent_id);
+        push_agent_created_by(query, self.created_by);
         self.thread.push_condition(query);
         push_roles(query, self.roles.as_deref());
         query.push_if(" AND created_at >= ", self.since);

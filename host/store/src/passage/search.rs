@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use bulkhead_domain::{Passage, Timestamp, id::ArchiveId};
+use bulkhead_domain::{Passage, Timestamp, id::ArchiveId, platform::UserId};
 
 use super::{filter::LISTING, row::record_at};
 use crate::{
@@ -15,6 +15,8 @@ use crate::{
 pub struct PassageSearch {
     /// Of one of these archives.
     pub archive_ids: Option<Vec<ArchiveId>>,
+    /// Of archives that this user of the platform made, or that were made for an agent of this user.
+    pub created_by: Option<UserId>,
     /// With one of these words at least, in upper or lower case; 16 KiB at most.
     pub query: Option<String>,
     /// With one of these tags, or with all of them.
@@ -66,6 +68,10 @@ impl PassageSearch {
         if let Some(ids) = &self.archive_ids {
             query.push(" AND archive_id IN (");
             query.push_list(ids.iter().map(ToString::to_string));
+        }
+        if let Some(user) = self.created_by {
+            query.push(" AND archive_id IN (SELECT id FROM archives WHERE created_by_id = ");
+            query.push_value(user.to_string()).push(")");
         }
         query.push_if(" AND created_at >= ", self.since);
         query.push_if(" AND created_at < ", self.until);

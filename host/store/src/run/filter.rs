@@ -1,11 +1,11 @@
 //! Lists of runs.
 
-use bulkhead_domain::{Run, RunStatus, StopReason, id::AgentId};
+use bulkhead_domain::{Run, RunStatus, StopReason, id::AgentId, platform::UserId};
 
 use super::row::{COLUMNS, record};
 use crate::{
-    Paging, Result, Store, StoreError, message::ThreadFilter, paging::Listing, sql::Statement,
-    tool::FILTER_LIST_MAX,
+    Paging, Result, Store, StoreError, message::ThreadFilter, owner::push_agent_created_by,
+    paging::Listing, sql::Statement, tool::FILTER_LIST_MAX,
 };
 
 /// The states of a run that has not ended. The index of such runs spells them the same.
@@ -49,6 +49,8 @@ pub struct RunFilter {
     pub stop_reason: Option<StopReason>,
     /// In these threads.
     pub thread: ThreadFilter,
+    /// Of agents that this user of the platform made.
+    pub created_by: Option<UserId>,
     /// Those that have not ended.
     pub active: bool,
     /// What orders them.
@@ -115,6 +117,7 @@ impl RunFilter {
         let reason = self.stop_reason.map(StopReason::as_str);
         query.push_if(" AND stop_reason = ", reason);
         self.thread.push_condition(query);
+        push_agent_created_by(query, self.created_by);
         if self.active {
             query.push(ACTIVE);
         }

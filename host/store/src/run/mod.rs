@@ -6,6 +6,7 @@ mod filter;
 mod metrics;
 mod otids;
 mod row;
+mod turn;
 mod update;
 
 use bulkhead_domain::{Run, Timestamp, id::RunId};
@@ -21,18 +22,29 @@ pub use filter::{RunFilter, RunOrder};
 pub use metrics::{RunMetrics, ToolUsed};
 pub use otids::OTIDS_MAX;
 pub(crate) use row::{run_of, run_to_change};
+pub use turn::Turn;
 pub use update::RunUpdate;
 pub(crate) use update::apply_update;
 
 impl Store {
-    /// Stores a new run. [`crate::StoreError::NotFound`] where its agent is not there.
+    /// Stores a new run.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::StoreError::NotFound`] where its agent is not there,
+    /// [`crate::StoreError::AgentPaused`] and [`crate::StoreError::AgentTerminated`] where the agent
+    /// takes no messages. One that is paused at the same moment may get the run all the same: who
+    /// drives it looks at the agent's standing once more.
     pub async fn create_run(&self, run: &Run) -> Result<()> {
-        let mut transaction = self.database().begin(Durability::Process).await?;
-        row::put(&mut transaction, run, Timestamp::now())
-            .await
-            .map_err(|error| row::refused(error, run))?;
-        let committed = transaction.commit().await;
-        committed.map_err(|error| row::refused(error, run))
+        let stored = async {
+            let mut transaction = self.database().begin(Durability::Process).await?;
+            row::insert(&mut transaction, run, Timestamp::now()).await?;
+            transaction.commit().await
+        };
+        match stored.await {
+            Ok(()) => Ok(()),
+            Err(error) => Err(row::refused(self, error, run).await),
+        }
     }
 
     /// The run with this id.

@@ -85,14 +85,14 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`crate::StoreError::NotFound`] where the agent is not there.
+    /// As those of [`Store::create_run`].
     pub async fn create_run_with_otids(&self, run: &Run, otids: &[String]) -> Result<()> {
         let Some(otids) = Otids::of_run(run, otids) else {
             return self.create_run(run).await;
         };
         let stored = async {
             let mut transaction = self.database().begin(Durability::Process).await?;
-            row::put(&mut transaction, run, Timestamp::now()).await?;
+            row::insert(&mut transaction, run, Timestamp::now()).await?;
             // In the order of [`Self::once`], so that no two wait for each other.
             let ids = [&otids.all].into_iter().chain(&otids.each);
             let mut insert = otids.insert(run, ids);
@@ -100,7 +100,10 @@ impl Store {
             transaction.defer(insert).await?;
             transaction.commit().await
         };
-        stored.await.map_err(|error| row::refused(error, run))
+        match stored.await {
+            Ok(()) => Ok(()),
+            Err(error) => Err(row::refused(self, error, run).await),
+        }
     }
 
     /// As [`Store::create_run_with_otids`], unless a request with exactly these ids has begun a run
@@ -110,18 +113,20 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`crate::StoreError::NotFound`] where the agent is not there.
+    /// As those of [`Store::create_run`].
     pub async fn create_run_once(&self, run: &Run, otids: &[String]) -> Result<Option<Run>> {
         let Some(otids) = Otids::of_run(run, otids) else {
             return self.create_run(run).await.map(|()| None);
         };
-        let stored = self.once(run, &otids).await;
-        stored.map_err(|error| row::refused(error, run))
+        match self.once(run, &otids).await {
+            Ok(known) => Ok(known),
+            Err(error) => Err(row::refused(self, error, run).await),
+        }
     }
 
     async fn once(&self, run: &Run, otids: &Otids) -> Result<Option<Run>> {
         let mut transaction = self.database().begin(Durability::Process).await?;
-        row::put(&mut transaction, run, Timestamp::now()).await?;
+        row::insert(&mut transaction, run, Timestamp::now()).await?;
         let mut insert = otids.insert(run, [&otids.all]);
         // Waits for the end of another transaction that inserts the same.
         insert.push(" ON CONFLICT (thread, otid) DO NOTHING");

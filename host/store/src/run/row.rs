@@ -1,9 +1,13 @@
 //! A run as a row.
 
-use bulkhead_domain::{Run, Timestamp, id::RunId};
+use bulkhead_domain::{
+    Run, Timestamp,
+    id::{AgentId, RunId},
+    platform::Standing,
+};
 
 use crate::{
-    Result, StoreError, check,
+    Result, Store, StoreError, check,
     sql::{Row, Statement, Transaction},
 };
 
@@ -17,13 +21,27 @@ const URL_MAX: usize = 8192;
 /// The column of [`record`].
 pub(super) const COLUMNS: &str = "document";
 
+/// Writes a run that is not there yet. Where its agent is not there or takes no messages, the row
+/// would have no agent, and the database refuses it: [`refused`] says why. So the question costs no
+/// statement of its own, and nobody has to wait for an answer.
+pub(super) async fn insert(
+    transaction: &mut Transaction,
+    run: &Run,
+    alive_at: Timestamp,
+) -> Result<()> {
+    let insert = "INSERT INTO runs (id, agent_id, conversation_id, status, stop_reason, background,
+            total_duration_ns, created_at, alive_at, size, document)
+        VALUES ($1, (SELECT id FROM agents WHERE id = $2 AND standing = 'active'), $3, $4, $5, $6,
+            $7, $8, $9, $10, $11)";
+    write(transaction, insert, run, alive_at).await
+}
+
 /// Writes a run, in place of the one with its id.
 pub(super) async fn put(
     transaction: &mut Transaction,
     run: &Run,
     alive_at: Timestamp,
 ) -> Result<()> {
-    let document = document(run)?;
     let put = "INSERT INTO runs (id, agent_id, conversation_id, status, stop_reason, background,
             total_duration_ns, created_at, alive_at, size, document)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
@@ -32,7 +50,17 @@ pub(super) async fn put(
             stop_reason = excluded.stop_reason, background = excluded.background,
             total_duration_ns = excluded.total_duration_ns, alive_at = excluded.alive_at,
             size = excluded.size, document = excluded.document";
-    let put = Statement::new(put)
+    write(transaction, put, run, alive_at).await
+}
+
+async fn write(
+    transaction: &mut Transaction,
+    statement: &'static str,
+    run: &Run,
+    alive_at: Timestamp,
+) -> Result<()> {
+    let document = document(run)?;
+    let statement = Statement::new(statement)
         .bind(run.id.to_string())
         .bind(run.agent_id.to_string())
         .bind(run.conversation_id.map(|id| id.to_string()))
@@ -44,20 +72,42 @@ pub(super) async fn put(
         .bind(alive_at)
         .bind(i64::try_from(document.len()).unwrap_or(i64::MAX))
         .bind(document);
-    transaction.defer(put).await
+    transaction.defer(statement).await
 }
 
 /// What it means that a new run was not taken: nothing but its agent is referred to.
-pub(super) fn refused(error: StoreError, run: &Run) -> StoreError {
-    match error {
-        StoreError::Database(sqlx::Error::Database(error)) if error.is_foreign_key_violation() => {
-            StoreError::NotFound {
-                what: "agent",
-                id: run.agent_id.to_string(),
-            }
-        }
-        error => error,
+pub(super) async fn refused(store: &Store, error: StoreError, run: &Run) -> StoreError {
+    use sqlx::error::ErrorKind::{ForeignKeyViolation, NotNullViolation};
+    let StoreError::Database(sqlx::Error::Database(refusal)) = &error else {
+        return error;
+    };
+    if !matches!(refusal.kind(), ForeignKeyViolation | NotNullViolation) {
+        return error;
     }
+    match standing(store, &run.agent_id).await {
+        Ok(None) => StoreError::NotFound {
+            what: "agent",
+            id: run.agent_id.to_string(),
+        },
+        // Somebody resumed it a moment later than the run asked for it.
+        Ok(Some(Standing::Active | Standing::Paused)) => StoreError::AgentPaused {
+            agent: run.agent_id.to_string(),
+        },
+        Ok(Some(Standing::Terminated)) => StoreError::AgentTerminated {
+            agent: run.agent_id.to_string(),
+        },
+        Err(error) => error,
+    }
+}
+
+async fn standing(store: &Store, agent: &AgentId) -> Result<Option<Standing>> {
+    let query = Statement::new("SELECT standing FROM agents WHERE id = $1");
+    let row = store
+        .database()
+        .optional(query.bind(agent.to_string()))
+        .await?;
+    row.map(|row| row.parsed(0, "standing of an agent"))
+        .transpose()
 }
 
 fn document(run: &Run) -> Result<String> {

@@ -35,6 +35,10 @@ const MIGRATIONS: &[Migration] = &[
         postgres: include_str!("../../../../migrations/postgres/0005_run_otids.sql"),
     },
     Migration {
+        sqlite: include_str!("../../../../migrations/sqlite/0006_platform.sql"),
+        postgres: include_str!("../../../../migrations/postgres/0006_platform.sql"),
+    },
+    Migration {
         sqlite: include_str!("../../../../migrations/sqlite/0007_mcp.sql"),
         postgres: include_str!("../../../../migrations/postgres/0007_mcp.sql"),
     },

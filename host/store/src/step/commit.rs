@@ -47,6 +47,9 @@ pub struct StepCommit {
     pub run: Option<RunUpdate>,
     /// Why the agent stopped, where it did.
     pub last_stop_reason: Option<StopReason>,
+    /// Whether an agent that waits for an approval goes on waiting for it: why it stopped is not
+    /// written then. For a run that ended before it worked.
+    pub keeps_request: bool,
     /// When all this is so.
     pub at: Timestamp,
 }
@@ -94,6 +97,7 @@ impl StepCommit {
             receipts: Vec::new(),
             run: None,
             last_stop_reason: None,
+            keeps_request: false,
             at: Timestamp::now(),
         }
     }
@@ -166,6 +170,12 @@ impl StepCommit {
         if self.forget_others && self.context.is_none() {
             return invalid("the commit", "forgets messages and does not say which stay");
         }
+        if self.keeps_request && (self.context.is_some() || !self.messages.is_empty()) {
+            return invalid(
+                "the commit",
+                "keeps a request for approval and changes the thread",
+            );
+        }
         Ok(())
     }
 
@@ -211,6 +221,8 @@ impl StepCommit {
         for trace in &self.traces {
             put_trace(transaction, trace).await?;
         }
+        let new = self.receipts.iter().map(|(_, receipt)| receipt);
+        receipts::add_fuel(transaction, &step.id, new).await?;
         for (tool_call_id, receipt) in &self.receipts {
             insert_receipt(transaction, receipt).await?;
             receipts::link(transaction, &step.id, tool_call_id, &receipt.id).await?;
@@ -234,12 +246,32 @@ impl StepCommit {
         // The default thread is the agent, which has it by now.
         let is_written = self.conversation_id.is_none() && (next.is_some() || has_messages);
         match reason {
+            Some(reason) if self.keeps_request => {
+                write_unless_waiting(transaction, &self.agent_id, reason, self.at).await
+            }
             Some(reason) if !is_written => {
                 write_stop_reason(transaction, &self.agent_id, reason, self.at).await
             }
             _ => Ok(()),
         }
     }
+}
+
+/// Writes why an agent stopped, unless it waits for an approval.
+async fn write_unless_waiting(
+    transaction: &mut Transaction,
+    agent_id: &AgentId,
+    reason: StopReason,
+    at: Timestamp,
+) -> Result<()> {
+    let update = "UPDATE agents SET last_stop_reason = $2, updated_at = $3 WHERE id = $1
+        AND (last_stop_reason IS NULL OR last_stop_reason <> $4)";
+    let update = Statement::new(update)
+        .bind(agent_id.to_string())
+        .bind(reason.as_str())
+        .bind(at)
+        .bind(StopReason::RequiresApproval.as_str());
+    transaction.defer(update).await
 }
 
 /// Writes why an agent stopped.

@@ -3,11 +3,13 @@
 use bulkhead_domain::{
     Step, Timestamp,
     id::{AgentId, RunId},
+    platform::UserId,
 };
 
 use super::row::{COLUMNS, record};
 use crate::{
     Paging, Result, Store,
+    owner::push_agent_created_by,
     paging::{Listing, check_filter},
     sql::Statement,
 };
@@ -43,6 +45,8 @@ pub struct StepFilter {
     pub tags: Option<Vec<String>>,
     /// Of this project.
     pub project_id: Option<String>,
+    /// Of agents that this user of the platform made.
+    pub created_by: Option<UserId>,
     /// Which part of the list; ordered by the time when steps began.
     pub paging: Paging,
 }
@@ -77,6 +81,7 @@ impl StepFilter {
         query.push_if(" AND created_at < ", self.until);
         query.push_if(" AND feedback = ", self.feedback.as_deref());
         query.push_if(" AND project_id = ", self.project_id.as_deref());
+        push_agent_created_by(query, self.created_by);
         match self.has_feedback {
             Some(true) => query.push(" AND feedback IS NOT NULL"),
             Some(false) => query.push(" AND feedback IS NULL"),

@@ -14,6 +14,9 @@ use crate::{
     sql::{Statement, Transaction},
 };
 
+/// Fuel that is believed of one step, some hours of work: sums stay far from the largest number.
+const FUEL_MAX: i64 = 1 << 44;
+
 impl Store {
     /// The receipts of a step's tool calls, each with the id of its call, in the order in which
     /// they were committed. One that was pruned is missing. Of an id that a model made longer
@@ -45,6 +48,27 @@ impl Store {
         }
         Ok(found)
     }
+}
+
+/// Adds the fuel of receipts to that of their step: each receipt is committed once.
+pub(super) async fn add_fuel<'a>(
+    transaction: &mut Transaction,
+    step_id: &StepId,
+    receipts: impl Iterator<Item = &'a Receipt>,
+) -> Result<()> {
+    let fuel = receipts.fold(0, |sum: u64, receipt| {
+        sum.saturating_add(receipt.fuel.total())
+    });
+    if fuel == 0 {
+        return Ok(());
+    }
+    let add = "UPDATE steps SET fuel = CASE WHEN fuel > $3 - $2 THEN $3 ELSE fuel + $2 END
+        WHERE id = $1";
+    let add = Statement::new(add)
+        .bind(step_id.to_string())
+        .bind(i64::try_from(fuel).map_or(FUEL_MAX, |fuel| fuel.min(FUEL_MAX)))
+        .bind(FUEL_MAX);
+    transaction.defer(add).await
 }
 
 pub(super) async fn link(

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::{
     Result, StoreError, check,
+    receipt::column,
     sql::{Row, Statement, Transaction},
 };
 
@@ -42,8 +43,9 @@ pub(super) async fn put_step(transaction: &mut Transaction, step: &Step) -> Resu
     let usage = step.usage;
     let put = "INSERT INTO steps (id, agent_id, run_id, model, feedback, tid, project_id, tags,
             completion_tokens, prompt_tokens, total_tokens, cached_input_tokens,
-            cache_write_tokens, reasoning_tokens, created_at, size, document)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+            cache_write_tokens, reasoning_tokens, created_at, size, document,
+            model_handle)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
         ON CONFLICT (id) DO UPDATE SET
             run_id = excluded.run_id, model = excluded.model,
             feedback = COALESCE(excluded.feedback, steps.feedback),
@@ -54,7 +56,7 @@ pub(super) async fn put_step(transaction: &mut Transaction, step: &Step) -> Resu
             cached_input_tokens = excluded.cached_input_tokens,
             cache_write_tokens = excluded.cache_write_tokens,
             reasoning_tokens = excluded.reasoning_tokens, size = excluded.size,
-            document = excluded.document
+            document = excluded.document, model_handle = excluded.model_handle
         WHERE steps.agent_id = excluded.agent_id";
     let put = Statement::new(put)
         .bind(step.id.to_string())
@@ -73,7 +75,8 @@ pub(super) async fn put_step(transaction: &mut Transaction, step: &Step) -> Resu
         .bind(usage.reasoning_tokens.map(tokens))
         .bind(step.created_at)
         .bind(i64::try_from(document.len()).unwrap_or(i64::MAX))
-        .bind(document);
+        .bind(document)
+        .bind(step.model_handle.as_deref().map(column));
     transaction.defer(put).await?;
     if step.tags.is_empty() {
         return Ok(());

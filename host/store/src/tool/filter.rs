@@ -1,12 +1,14 @@
 //! Lists of tools, in pages, and how many there are.
 
-use bulkhead_domain::id::AgentId;
+use bulkhead_domain::{id::AgentId, platform::UserId};
 
 use super::{
     ToolRecord, ToolType, limits,
     row::{COLUMNS, record},
 };
-use crate::{Result, Store, StoreError, check, fold::pattern, sql::Statement};
+use crate::{
+    Result, Store, StoreError, check, fold::pattern, owner::push_tools_for, sql::Statement,
+};
 
 /// Names or ids that a filter lists at most; each is a value of the statement, of which the
 /// databases take some ten thousands.
@@ -36,6 +38,9 @@ pub struct ToolFilter {
     pub exclude_letta_tools: bool,
     /// Attached to this agent.
     pub agent_id: Option<AgentId>,
+    /// Made by this user of the platform, or by none: everybody has what the server provides and
+    /// what its operator saved.
+    pub created_by: Option<UserId>,
     /// Those that follow the tool with this id in the list.
     pub after: Option<String>,
     /// Those that come before the tool with this id in the list. Without `after`, the nearest
@@ -171,6 +176,7 @@ impl ToolFilter {
             query.push(" AND id IN (SELECT tool_id FROM agent_tools WHERE agent_id = ");
             query.push_value(agent_id.to_string()).push(")");
         }
+        push_tools_for(query, self.created_by);
         let types = ToolType::ALL.into_iter().filter(|kind| self.takes(*kind));
         let types: Vec<_> = types.collect();
         if types.len() < ToolType::ALL.len() {

@@ -71,10 +71,7 @@ impl Store {
         tool.component = component;
         tool.mcp = mcp;
         tool.updated_at = Timestamp::now();
-        if tool.name != former_name {
-            limits::name("the tool's name", &tool.name)?;
-            expect_free(&mut transaction, &tool.name).await?;
-        }
+        expect_name(&mut transaction, &tool, &former_name).await?;
         put(&mut transaction, &tool).await?;
         transaction.commit().await?;
         Ok(tool)
@@ -85,10 +82,39 @@ impl Store {
         check::name("the tool's id", id)?;
         let mut transaction = self.database().begin(Durability::Power).await?;
         lock(&mut transaction).await?;
-        let delete = Statement::new("DELETE FROM tools WHERE id = $1").bind(id);
-        let deleted = transaction.execute(delete).await? > 0;
+        let deleted = delete(&mut transaction, id).await?;
         transaction.commit().await?;
         Ok(deleted)
+    }
+
+    /// Takes back that a tool was saved: `former` is put in its place, and one that was new is
+    /// deleted. A tool that was changed or deleted since stays as it is. Whether it was taken back.
+    pub async fn take_back_tool(
+        &self,
+        saved: &ToolRecord,
+        former: Option<ToolRecord>,
+    ) -> Result<bool> {
+        let mut transaction = self.database().begin(Durability::Power).await?;
+        lock(&mut transaction).await?;
+        let there = transaction.optional(by_id(&saved.id)).await?;
+        let there = there.as_ref().map(record).transpose()?;
+        // Whoever changes a tool changes this.
+        if there.is_none_or(|there| there.updated_at != saved.updated_at) {
+            return Ok(false);
+        }
+        match former {
+            // Of another tool it is nothing to put back here.
+            Some(former) if former.id != saved.id => return Ok(false),
+            Some(former) => {
+                expect_name(&mut transaction, &former, &saved.name).await?;
+                put(&mut transaction, &former).await?;
+            }
+            None => {
+                delete(&mut transaction, &saved.id).await?;
+            }
+        }
+        transaction.commit().await?;
+        Ok(true)
     }
 }
 
@@ -105,6 +131,24 @@ async fn find(transaction: &mut Transaction, id: &str) -> Result<ToolRecord> {
     };
     let row = transaction.optional(by_id(id)).await?;
     record(&row.ok_or_else(missing)?)
+}
+
+async fn delete(transaction: &mut Transaction, id: &str) -> Result<bool> {
+    let delete = Statement::new("DELETE FROM tools WHERE id = $1").bind(id);
+    Ok(transaction.execute(delete).await? > 0)
+}
+
+/// Refuses the new name of a tool where another tool has it.
+async fn expect_name(
+    transaction: &mut Transaction,
+    tool: &ToolRecord,
+    former_name: &str,
+) -> Result<()> {
+    if tool.name == former_name {
+        return Ok(());
+    }
+    limits::name("the tool's name", &tool.name)?;
+    expect_free(transaction, &tool.name).await
 }
 
 async fn expect_free(transaction: &mut Transaction, name: &str) -> Result<()> {

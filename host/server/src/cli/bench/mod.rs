@@ -10,6 +10,7 @@ mod cancel;
 mod child;
 mod load;
 mod rss;
+mod sign_in;
 mod source;
 mod spawns;
 mod stats;
@@ -30,6 +31,7 @@ use self::{
     agents::AgentFigures,
     cancel::CancelFigures,
     child::Server,
+    sign_in::SignInFigures,
     stats::{Middle, Samples, Spread, rounded},
 };
 use super::{
@@ -41,7 +43,7 @@ use super::{
 
 /// The name of the component on the measured server.
 const COMPONENT: &str = "demo";
-/// A measurement of --quick ends by then: there are fourteen such, beside the thousand calls and what
+/// A measurement of --quick ends by then: there are fifteen such, beside the thousand calls and what
 /// happens only once, and all have 20 s.
 const QUICK_MOST: Duration = Duration::from_secs(1);
 /// Any other measurement ends by then; ten thousand calls take that long at a millisecond each.
@@ -130,6 +132,8 @@ struct Figures {
     agents: AgentFigures,
     #[serde(flatten)]
     cancel: CancelFigures,
+    #[serde(flatten)]
+    sign_in: SignInFigures,
     /// Why figures are null that this machine could give, by their keys.
     notes: BTreeMap<&'static str, &'static str>,
 }
@@ -182,6 +186,8 @@ pub(crate) async fn bench(args: BenchArgs, screen: Screen) -> Result<Exit, CliEr
     doing("how soon a run ends that is cancelled");
     let python = source.python.as_ref().map(|_| ()).map_err(|why| *why);
     let (cancel, no_tool) = cancel::measure(&folder.path().join("cancel"), python, effort).await?;
+    doing("people who sign in");
+    let sign_in = sign_in::measure(&folder.path().join("people"), effort).await?;
     let notes = [
         (
             "step_postgres_us",
@@ -237,6 +243,7 @@ pub(crate) async fn bench(args: BenchArgs, screen: Screen) -> Result<Exit, CliEr
         memory_per_call_kb,
         agents,
         cancel,
+        sign_in,
         notes: notes.collect(),
     };
     if screen.json {

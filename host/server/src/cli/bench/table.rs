@@ -1,6 +1,8 @@
 //! The figures for people, each beside what is promised.
 
-use super::{Figures, agents::AgentFigures, cancel::CancelFigures, stats::Middle};
+use super::{
+    Figures, agents::AgentFigures, cancel::CancelFigures, sign_in::SignInFigures, stats::Middle,
+};
 use crate::cli::screen::{Paint, Screen};
 
 /// A line: what, measured, its unit, the promise (none for a comparison).
@@ -46,7 +48,9 @@ pub(super) fn show(figures: &Figures, screen: &Screen) {
     ));
     screen.out(format_args!("{:<44} {:>14}   promise", "", "measured"));
     let of_agents = of_agents(&figures.agents).into_iter();
-    let of_agents = of_agents.chain(of_cancelling(&figures.cancel));
+    let of_agents = of_agents
+        .chain(of_cancelling(&figures.cancel))
+        .chain(of_people(&figures.sign_in));
     for line in lines(figures).into_iter().chain(of_agents) {
         let value = match line.value {
             Some(value) => format!("{value} {}", line.unit).trim_end().to_owned(),
@@ -253,6 +257,23 @@ fn of_agents(figures: &AgentFigures) -> Vec<Line> {
             value: figures.rss_10000_agents_100_running_mb,
             unit: "MB",
             promise: Promise::AtMost(150.0),
+        },
+    ]
+}
+
+fn of_people(figures: &SignInFigures) -> [Line; 2] {
+    [
+        Line {
+            what: "check of an access token, p50",
+            value: Some(figures.token_check_us.p50),
+            unit: "µs",
+            promise: Promise::AtMost(50.0),
+        },
+        Line {
+            what: "call over HTTP while 64 sign in, p99",
+            value: Some(figures.call_while_64_sign_in_us.p99 / 1e3),
+            unit: "ms",
+            promise: Promise::AtMost(10.0),
         },
     ]
 }

@@ -14,7 +14,6 @@ use crate::{
     contract::{
         Body, Parameters, Refusal,
         document::Refusals,
-        id,
         query::{FromQuery, Query},
     },
     http::{
@@ -26,6 +25,7 @@ use crate::{
         },
         missing,
         query::Path,
+        scope,
     },
 };
 
@@ -113,8 +113,8 @@ pub(crate) async fn create(
     let new = Archive {
         description: Some("Default archive created automatically".to_owned()),
         embedding_config: agent.embedding_config,
-        created_by_id: Some(id::DEFAULT_USER.to_owned()),
-        last_updated_by_id: Some(id::DEFAULT_USER.to_owned()),
+        created_by_id: Some(scope::actor()),
+        last_updated_by_id: Some(scope::actor()),
         ..Archive::new(format!("{}'s Archive", agent.name))
     };
     let archive = app.store.default_archive(&agent.id, &new).await;
@@ -230,6 +230,7 @@ pub(crate) async fn search(
     let archive = app.store.archive_of_agent(&agent).await?;
     let search = PassageSearch {
         archive_ids: Some(archive.iter().map(|archive| archive.id).collect()),
+        created_by: None,
         query: Some(query.query).filter(|query| !query.trim().is_empty()),
         tags: query.tags.unwrap_or_default(),
         match_all_tags: query.tag_match_mode == Some(TagMode::All),

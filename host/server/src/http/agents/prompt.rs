@@ -5,7 +5,7 @@ use bulkhead_agent::RecompileOptions;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::{find, relations::Relations, view::AgentView};
+use super::{delete::expect_no_instance, find, relations::Relations, view::AgentView};
 use crate::{
     contract::{
         Body, Parameters, Refusal,
@@ -42,7 +42,7 @@ impl FromQuery for How {
     operation_id = "recompile_agent",
     tag = "agents",
     params(("agent_id" = String, Path, description = "the agent's id"), How),
-    responses((status = OK, body = String, description = "the system message"), Refusals)
+    responses((status = OK, body = String, content_type = "application/json", description = "the system message"), Refusals)
 )]
 pub(crate) async fn recompile(
     State(app): State<AppState>,
@@ -68,7 +68,7 @@ pub(crate) async fn recompile(
     operation_id = "recompile_agent_system_prompt",
     tag = "agents",
     params(("agent_id" = String, Path, description = "the agent's id"), How),
-    responses((status = OK, body = String, description = "the system message"), Refusals)
+    responses((status = OK, body = String, content_type = "application/json", description = "the system message"), Refusals)
 )]
 pub(crate) async fn recompile_older(
     app: State<AppState>,
@@ -105,6 +105,7 @@ pub(crate) async fn reset(
     Body(body): Body<ResetMessagesRequest>,
 ) -> Result<Json<AgentView>, Refusal> {
     let id = find::id(&agent_id)?;
+    expect_no_instance(&app, id).await?;
     let begin = body.add_default_initial_messages.unwrap_or(false);
     let view = unbroken_contract(async move {
         app.engine.reset(id, begin).await?;

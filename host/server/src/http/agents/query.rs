@@ -9,6 +9,7 @@ use super::{
     relations::{Asked, Relations},
 };
 use crate::contract::query::{FromQuery, Order, Page, Query};
+use crate::http::scope;
 
 /// Agents of one answer where the client names no number.
 const LIMIT_DEFAULT: u32 = 50;
@@ -109,6 +110,7 @@ impl Which {
             identifier_keys: self.identifier_keys,
             last_stop_reason: self.last_stop_reason,
             created_by_id: self.created_by_id,
+            created_by: scope::only(),
             show_hidden: self.show_hidden_agents.unwrap_or(false),
             ..AgentFilter::default()
         })

@@ -62,7 +62,7 @@ pub(crate) async fn list(
     operation_id = "count_agents",
     tag = "agents",
     params(Which),
-    responses((status = OK, body = u64, description = "how many"), Refusals)
+    responses((status = OK, body = u64, content_type = "application/json", description = "how many"), Refusals)
 )]
 pub(crate) async fn count(
     State(app): State<AppState>,

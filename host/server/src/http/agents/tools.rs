@@ -17,7 +17,7 @@ use crate::{
         id,
         query::{FromQuery, Order, Page, Query},
     },
-    http::{AppState, missing, query::Path, tools::view::ToolView, unbroken_contract},
+    http::{AppState, missing, query::Path, scope, tools::view::ToolView, unbroken_contract},
 };
 
 /// Tools of one answer where the client names no number.
@@ -206,7 +206,7 @@ async fn require_approval(
             let rule = ToolRule::new(tool, RuleKind::RequiresApproval);
             agent.tool_rules.push(rule);
         }
-        agent.last_updated_by_id = Some(id::DEFAULT_USER.to_owned());
+        agent.last_updated_by_id = Some(scope::actor());
         Ok::<_, StoreError>(())
     };
     let relations = AgentRelations::default();

@@ -19,13 +19,13 @@ use crate::{
         name,
     },
     app::App,
-    contract::{Body, Refusal, body::Schema, document::Refusals, id},
+    contract::{Body, Refusal, body::Schema, document::Refusals},
     http::{
         AppState,
         blocks::update::{replace, set},
         missing,
         query::Path,
-        unbroken_contract,
+        scope, unbroken_contract,
     },
 };
 
@@ -154,7 +154,7 @@ impl UpdateAgent {
         replace(&mut agent.project_id, self.project_id);
         replace(&mut agent.template_id, self.template_id);
         replace(&mut agent.base_template_id, self.base_template_id);
-        agent.last_updated_by_id = Some(id::DEFAULT_USER.to_owned());
+        agent.last_updated_by_id = Some(scope::actor());
         Ok(())
     }
 }

@@ -14,7 +14,7 @@ use super::view::PassageView;
 use crate::{
     app::App,
     contract::{Body, Refusal, body::Schema, document::Refusals, id},
-    http::{AppState, missing, query::Path},
+    http::{AppState, missing, query::Path, scope},
 };
 
 /// The body of a new passage.
@@ -81,8 +81,8 @@ impl PassageCreateRequest {
         }
         passage.metadata = self.metadata;
         passage.created_at = self.created_at.unwrap_or(passage.created_at);
-        passage.created_by_id = Some(id::DEFAULT_USER.to_owned());
-        passage.last_updated_by_id = Some(id::DEFAULT_USER.to_owned());
+        passage.created_by_id = Some(scope::actor());
+        passage.last_updated_by_id = Some(scope::actor());
         passage
     }
 }

@@ -20,6 +20,7 @@ use crate::{
         },
         missing,
         query::Path,
+        scope,
     },
 };
 
@@ -97,6 +98,7 @@ pub(crate) async fn list(
     let filter = ArchiveFilter {
         name: which.name,
         agent_id,
+        created_by: scope::only(),
         paging: page.into(),
     };
     let archives = app.store.archives(&filter).await;
@@ -126,6 +128,7 @@ pub(crate) async fn agents(
     let relations = query.relations(client);
     let filter = ArchiveAgentsFilter {
         archive_id,
+        created_by: scope::only(),
         paging: query.page.into(),
     };
     let ids = app.store.agents_of_archive(&filter).await;

@@ -15,6 +15,7 @@ use crate::{
         blocks::update::{replace, set},
         missing,
         query::Path,
+        scope,
     },
 };
 
@@ -61,8 +62,8 @@ pub(crate) async fn create(
     let archive = Archive {
         description: body.description,
         embedding_config: embedding,
-        created_by_id: Some(id::DEFAULT_USER.to_owned()),
-        last_updated_by_id: Some(id::DEFAULT_USER.to_owned()),
+        created_by_id: Some(scope::actor()),
+        last_updated_by_id: Some(scope::actor()),
         ..Archive::new(body.name)
     };
     let created = app.store.create_archive(&archive).await;
@@ -89,7 +90,7 @@ pub(crate) async fn update(
     let edit = |archive: &mut Archive| {
         set(&mut archive.name, body.name);
         replace(&mut archive.description, body.description);
-        archive.last_updated_by_id = Some(id::DEFAULT_USER.to_owned());
+        archive.last_updated_by_id = Some(scope::actor());
     };
     let changed = app.store.update_archive(&archive_id, edit).await;
     Ok(Json(changed.map_err(missing::stored)?.into()))

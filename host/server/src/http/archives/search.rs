@@ -11,7 +11,7 @@ use super::view::PassageView;
 use crate::{
     app::App,
     contract::{Body, Refusal, body::Schema, document::Refusals},
-    http::{AppState, missing},
+    http::{AppState, missing, scope},
 };
 
 /// Passages of one answer where the client names no number.
@@ -72,6 +72,7 @@ pub(crate) async fn search(
     let archive_ids = archives(&app, &body).await?;
     let search = PassageSearch {
         archive_ids,
+        created_by: scope::only(),
         query: body.query.filter(|query| !query.trim().is_empty()),
         tags: body.tags.unwrap_or_default(),
         match_all_tags: body.tag_match_mode == Some(TagMode::All),

@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 use super::view::BlockView;
 use crate::{
     contract::{Body, Refusal, body::Schema, document::Refusals},
-    http::{AppState, missing},
+    http::{AppState, missing, scope},
 };
 
 /// The body of a new block, by itself or of a new agent.
@@ -65,7 +65,7 @@ impl From<CreateBlock> for Block {
             preserve_on_migration: Some(body.preserve_on_migration.unwrap_or(false)),
             project_id: body.project_id,
             // Clients of the contract get none.
-            created_by_id: None,
+            created_by_id: scope::user().map(|user| user.to_string()),
             last_updated_by_id: None,
             version: 1,
             created_at: now,

@@ -5,6 +5,7 @@ use bulkhead_store::BlockFilter;
 use utoipa::IntoParams;
 
 use crate::contract::query::{FromQuery, Order, Page, Query, TextRule};
+use crate::http::scope;
 
 /// Blocks of one answer where the client names no number.
 const LIMIT_DEFAULT: u32 = 50;
@@ -66,6 +67,7 @@ impl From<Which> for BlockFilter {
             tags: which.tags,
             match_all_tags: which.match_all_tags.unwrap_or(false),
             project_id: which.project_id,
+            created_by: scope::only(),
             ..Self::default()
         }
     }

@@ -18,6 +18,7 @@ use crate::{
         },
         missing,
         query::Path,
+        scope,
     },
 };
 
@@ -65,7 +66,7 @@ pub(crate) async fn list(
     operation_id = "count_blocks",
     tag = "blocks",
     params(Which),
-    responses((status = OK, body = u64, description = "how many"), Refusals)
+    responses((status = OK, body = u64, content_type = "application/json", description = "how many"), Refusals)
 )]
 pub(crate) async fn count(
     State(app): State<AppState>,
@@ -93,7 +94,10 @@ pub(crate) async fn agents(
     let block_id = id::parse("block_id", &block_id)?;
     let relations = query.relations(client);
     let page = query.page.into();
-    let agents = app.store.agents_of_block(&block_id, &page).await;
+    let agents = app
+        .store
+        .agents_of_block(&block_id, scope::only(), &page)
+        .await;
     let agents = agents.map_err(missing::stored)?;
     AgentView::of_all(&app, agents, relations).await.map(Json)
 }

@@ -11,7 +11,7 @@ use super::view::BlockView;
 use crate::{
     app::App,
     contract::{Body, Refusal, body::Schema, document::Refusals, id},
-    http::{AppState, missing, query::Path, unbroken_contract},
+    http::{AppState, missing, query::Path, scope, unbroken_contract},
 };
 
 /// The body of an update. A field that is null is as one that is left out.
@@ -106,7 +106,8 @@ pub(crate) async fn change(
         body.apply(block);
         Ok::<_, StoreError>(())
     };
-    let changed = app.store.update_block(block_id, edit, id::DEFAULT_USER);
+    let actor = scope::actor();
+    let changed = app.store.update_block(block_id, edit, &actor);
     let changed = changed.await.map_err(missing::stored)?;
     app.engine.recompile_for_block(block_id).await?;
     Ok(changed)

@@ -22,7 +22,7 @@ use super::{
         input as sent,
     },
 };
-use crate::contract::{Body, Refusal, body::Schema, document::Refusals};
+use crate::contract::{Body, Refusal, body::Schema, document::RunRefusals};
 
 /// The routes.
 pub(crate) fn routes() -> Vec<UtoipaMethodRouter<AppState>> {
@@ -55,7 +55,7 @@ impl Schema for ChatCompletionRequest {
     request_body = ChatCompletionRequest,
     responses(
         (status = OK, body = String, content_type = "text/event-stream", description = "chat.completion.chunk objects"),
-        Refusals,
+        RunRefusals,
     )
 )]
 pub(crate) async fn create(

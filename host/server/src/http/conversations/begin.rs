@@ -37,7 +37,7 @@ pub(super) async fn begin(
     blocks: &[Block],
     context: &[MessageId],
 ) -> Result<Conversation, Refusal> {
-    let copies: Vec<Block> = blocks.iter().map(copy).collect();
+    let copies: Vec<Block> = blocks.iter().map(|block| copy(block, agent)).collect();
     let of_agent = app.store.blocks_of(&[agent.id]).await?;
     let mut seen: Vec<Block> = of_agent.into_values().flatten().collect();
     for copy in &copies {
@@ -83,11 +83,13 @@ pub(super) async fn forget_blocks(app: &App, conversation: &Conversation) -> Res
     Ok(())
 }
 
-fn copy(block: &Block) -> Block {
+/// A copy of a block, which is whose the agent is.
+fn copy(block: &Block, agent: &Agent) -> Block {
     let now = Timestamp::now();
     Block {
         id: BlockId::random(),
         version: 1,
+        created_by_id: agent.created_by_id.clone(),
         created_at: now,
         updated_at: now,
         ..block.clone()

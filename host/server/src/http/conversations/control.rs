@@ -13,7 +13,7 @@ use crate::{
     contract::{
         OptionalBody, Parameters, Refusal,
         body::Schema,
-        document::Refusals,
+        document::{Refusals, RunRefusals},
         query::{FromQuery, Query},
     },
     http::{
@@ -65,7 +65,7 @@ impl Schema for ConversationCompaction {
     tag = "conversations",
     params(("conversation_id" = String, Path, description = "the conversation's id, an agent's, or default"), Of),
     request_body = Option<ConversationCompaction>,
-    responses((status = OK, body = CompactionResponse, description = "what is left"), Refusals)
+    responses((status = OK, body = CompactionResponse, description = "what is left"), RunRefusals)
 )]
 pub(crate) async fn compact(
     State(app): State<AppState>,
@@ -107,7 +107,7 @@ impl FromQuery for How {
     tag = "conversations",
     params(("conversation_id" = String, Path, description = "the conversation's id, an agent's, or default"), How),
     request_body = Option<ConversationCompaction>,
-    responses((status = OK, body = String, description = "the system message"), Refusals)
+    responses((status = OK, body = String, content_type = "application/json", description = "the system message"), Refusals)
 )]
 pub(crate) async fn recompile(
     State(app): State<AppState>,

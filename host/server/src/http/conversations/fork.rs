@@ -6,8 +6,8 @@ use bulkhead_domain::{Agent, Block, Conversation, Role, id::MessageId};
 use super::{begin::begin, save::Of, view::ConversationView, which};
 use crate::{
     app::App,
-    contract::{Parameters, Refusal, document::Refusals, id::DEFAULT_USER},
-    http::{AppState, missing, query::Path, unbroken_contract},
+    contract::{Parameters, Refusal, document::Refusals},
+    http::{AppState, missing, query::Path, scope, unbroken_contract},
 };
 
 /// Makes a conversation that goes on from where another thread is now.
@@ -39,8 +39,8 @@ pub(crate) async fn fork(
         let context = without_system(&app, &agent, &source).await?;
         let blocks = isolated(&app, &source).await?;
         let mut fork = Conversation::new(agent.id);
-        fork.created_by_id = Some(DEFAULT_USER.to_owned());
-        fork.last_updated_by_id = Some(DEFAULT_USER.to_owned());
+        fork.created_by_id = Some(scope::actor());
+        fork.last_updated_by_id = Some(scope::actor());
         fork.summary = source.summary;
         fork.model = source.model;
         fork.model_settings = source.model_settings;

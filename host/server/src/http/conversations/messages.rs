@@ -7,7 +7,7 @@ use axum::{
 
 use super::{save::Of, which};
 use crate::{
-    contract::{Parameters, Refusal, body, document::Refusals},
+    contract::{Parameters, Refusal, body, document::RunRefusals},
     http::{
         AppState,
         messages::{
@@ -30,7 +30,7 @@ use crate::{
     request_body = Object,
     responses(
         (status = OK, content((String = "text/event-stream"), (Object = "application/json")), description = "messages as they come; with streaming false, all of them"),
-        Refusals,
+        RunRefusals,
     )
 )]
 pub(crate) async fn send(

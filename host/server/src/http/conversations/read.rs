@@ -11,7 +11,7 @@ use crate::{
         document::Refusals,
         query::{FromQuery, Order, Page, Query},
     },
-    http::{AppState, agents::find, missing, query::Path},
+    http::{AppState, agents::find, missing, query::Path, scope},
 };
 
 /// Conversations of one answer where the client names no number.
@@ -75,6 +75,7 @@ pub(crate) async fn list(
     };
     let filter = ConversationFilter {
         agent_id,
+        created_by: scope::only(),
         summary_search: query.which.summary_search,
         order_by: query.order_by,
         paging: query.page.into(),

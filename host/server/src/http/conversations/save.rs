@@ -18,11 +18,11 @@ use crate::{
         Body, OptionalBody, Parameters, Refusal,
         body::Schema,
         document::Refusals,
-        id::DEFAULT_USER,
         query::{FromQuery, Query},
     },
     http::{
-        AppState, agents::find, messages::control::closed, missing, query::Path, unbroken_contract,
+        AppState, agents::find, messages::control::closed, missing, query::Path, scope,
+        unbroken_contract,
     },
 };
 
@@ -81,8 +81,8 @@ pub(crate) async fn create(
     check_model(&app, &agent, body.model.as_deref(), settings).await?;
     let made = unbroken_contract(async move {
         let mut conversation = Conversation::new(agent.id);
-        conversation.created_by_id = Some(DEFAULT_USER.to_owned());
-        conversation.last_updated_by_id = Some(DEFAULT_USER.to_owned());
+        conversation.created_by_id = Some(scope::actor());
+        conversation.last_updated_by_id = Some(scope::actor());
         conversation.summary = body.summary;
         conversation.model = body.model;
         conversation.model_settings = body.model_settings;
@@ -150,7 +150,7 @@ pub(crate) async fn update(
             conversation.model_settings =
                 body.model_settings.or(conversation.model_settings.take());
             conversation.last_message_at = body.last_message_at.or(conversation.last_message_at);
-            conversation.last_updated_by_id = Some(DEFAULT_USER.to_owned());
+            conversation.last_updated_by_id = Some(scope::actor());
         });
         changed.await.map_err(missing::stored)
     });

@@ -22,6 +22,7 @@ use crate::{
         blocks::view::BlockView,
         missing,
         query::Path,
+        scope,
     },
 };
 
@@ -121,6 +122,7 @@ pub(crate) async fn list(
         project_id: which.project_id,
         identifier_key: which.identifier_key,
         identity_type: which.identity_type,
+        created_by: scope::only(),
         paging: page.into(),
     };
     let identities = app.store.identities(&filter).await;
@@ -136,7 +138,7 @@ pub(crate) async fn list(
     path = "/v1/identities/count",
     operation_id = "count_identities",
     tag = "identities",
-    responses((status = OK, body = u64, description = "how many"), Refusals)
+    responses((status = OK, body = u64, content_type = "application/json", description = "how many"), Refusals)
 )]
 pub(crate) async fn count(State(app): State<AppState>) -> Result<Json<u64>, Refusal> {
     let count = app.store.count_identities(&IdentityFilter::default()).await;

@@ -50,6 +50,7 @@ impl From<IdentityCreate> for Identity {
             properties: body.properties.unwrap_or_default(),
             agent_ids: body.agent_ids.unwrap_or_default(),
             block_ids: body.block_ids.unwrap_or_default(),
+            created_by_id: None,
             created_at: now,
             updated_at: now,
         }

@@ -13,7 +13,11 @@ use utoipa::ToSchema;
 
 use crate::{
     app::App,
-    contract::{OptionalBody, Refusal, body::Schema, document::Refusals},
+    contract::{
+        OptionalBody, Refusal,
+        body::Schema,
+        document::{Refusals, RunRefusals},
+    },
     http::{AppState, agents::find, query::Path, runs, unbroken_contract},
 };
 
@@ -119,7 +123,7 @@ pub(crate) struct CompactionResponse {
     tag = "messages",
     params(("agent_id" = String, Path, description = "the agent's id")),
     request_body = Option<AgentCompaction>,
-    responses((status = OK, body = CompactionResponse, description = "what is left"), Refusals)
+    responses((status = OK, body = CompactionResponse, description = "what is left"), RunRefusals)
 )]
 pub(crate) async fn summarize(
     State(app): State<AppState>,

@@ -1,6 +1,7 @@
 //! One question to an agent's model, of which nothing is stored.
 
 use axum::{Json, extract::State};
+use bulkhead_agent::expect_active;
 use bulkhead_domain::Part;
 use bulkhead_llm::{ChatMessage, ChatRequest, ToolChoice};
 use serde::Deserialize;
@@ -8,8 +9,13 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use crate::{
-    contract::{Body, Refusal, body::Schema, document::Refusals, id::DEFAULT_USER},
-    http::{AppState, agents::find, query::Path},
+    contract::{Body, Refusal, body::Schema, document::RunRefusals, id::DEFAULT_USER},
+    http::{
+        AppState,
+        agents::find,
+        error::{self, Rejection},
+        query::Path,
+    },
 };
 
 /// The question.
@@ -38,7 +44,7 @@ impl Schema for GenerateRequest {
     tag = "messages",
     params(("agent_id" = String, Path, description = "the agent's id")),
     request_body = GenerateRequest,
-    responses((status = OK, body = Object, description = "content, model and usage"), Refusals)
+    responses((status = OK, body = Object, description = "content, model and usage"), RunRefusals)
 )]
 pub(crate) async fn generate(
     State(app): State<AppState>,
@@ -46,6 +52,12 @@ pub(crate) async fn generate(
     Body(body): Body<GenerateRequest>,
 ) -> Result<Json<Value>, Refusal> {
     let agent = find::agent(&app, &agent_id).await?;
+    expect_active(&agent)?;
+    if app.store.instance_of(agent.id).await?.is_some() {
+        // Its tokens would be in no sum of the project.
+        let text = "the agent belongs to a project: send it messages, which are counted";
+        return Err(Rejection::with(&error::IS_INSTANCE, text).into());
+    }
     let models = app.engine.models();
     let mut config = match &body.override_model {
         Some(handle) => models.resolve(handle).await?,

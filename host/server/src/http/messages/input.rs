@@ -2,14 +2,14 @@
 
 use bulkhead_agent::{ClientSkill, Decision, Incoming, Input, RunRequest, RunType, ThreadKey};
 use bulkhead_domain::{
-    Approval, LlmConfig, Message, Part, Role,
+    Approval, ImageSource, LlmConfig, Message, Part, Role,
     id::{AgentId, ConversationId},
 };
 use bulkhead_store::message::expect_storable;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{body::SendBody, images};
+use super::{body::SendBody, images, later};
 use crate::{
     app::App,
     contract::{Refusal, id::DEFAULT_USER},
@@ -59,6 +59,10 @@ pub(crate) async fn request(
         agent_id,
         conversation_id,
     };
+    let mut config = body.config();
+    if body.callback_url.is_some() {
+        later::note_receiver(&mut config);
+    }
     let skills = body.client_skills.iter().flatten();
     Ok(RunRequest {
         conversation_id,
@@ -75,7 +79,7 @@ pub(crate) async fn request(
                 location: skill.location.clone(),
             })
             .collect(),
-        request_config: Some(body.config()),
+        request_config: Some(config),
         callback_url: body.callback_url.clone(),
         user: Some(DEFAULT_USER.to_owned()),
         ..RunRequest::new(agent_id, run_type)
@@ -129,9 +133,12 @@ pub(crate) async fn input(app: &App, body: &SendBody, agent_id: AgentId) -> Resu
                 group_id: sent.group_id,
             }),
             Element::Approval {
-                approvals: Some(approvals),
+                approvals: Some(mut approvals),
                 ..
-            } => decide(&mut input, Decision::Each(approvals))?,
+            } => {
+                look_at_results(&mut approvals, &mut images).await?;
+                decide(&mut input, Decision::Each(approvals))?;
+            }
             Element::Approval {
                 approve: Some(approve),
                 approval_request_id,
@@ -150,7 +157,8 @@ pub(crate) async fn input(app: &App, body: &SendBody, agent_id: AgentId) -> Resu
                     "INVALID_ARGUMENT: an approval needs approvals, or approve",
                 ));
             }
-            Element::ToolReturn { tool_returns } => {
+            Element::ToolReturn { mut tool_returns } => {
+                look_at_results(&mut tool_returns, &mut images).await?;
                 decide(&mut input, Decision::Each(tool_returns))?;
             }
         }
@@ -203,6 +211,29 @@ fn decide(input: &mut Input, decision: Decision) -> Result<(), Refusal> {
         }
     };
     input.decision = Some(joined);
+    Ok(())
+}
+
+/// Checks the images in results that the client computed, as those of messages are. They stay as they
+/// were sent, but for those of which only the address came.
+async fn look_at_results(
+    approvals: &mut [Approval],
+    images: &mut images::Images<'_>,
+) -> Result<(), Refusal> {
+    for approval in approvals {
+        let Approval::Tool { tool_return, .. } = approval else {
+            continue;
+        };
+        let parts = tool_return.as_array_mut().into_iter().flatten();
+        for part in parts.filter(|part| part["type"] == "image") {
+            let source = ImageSource::deserialize(&part["source"]).map_err(malformed)?;
+            let is_whole = matches!(source, ImageSource::Base64 { .. });
+            let kept = images.kept(source).await?;
+            if !is_whole {
+                part["source"] = serde_json::to_value(kept).map_err(malformed)?;
+            }
+        }
+    }
     Ok(())
 }
 

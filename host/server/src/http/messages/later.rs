@@ -20,8 +20,8 @@ use super::{
 };
 use crate::{
     app::App,
-    contract::{Refusal, body, document::Refusals},
-    http::{AppState, agents::find, query::Path, runs::view::RunView, unbroken_contract},
+    contract::{Refusal, body, document::RunRefusals},
+    http::{AppState, agents::find, query::Path, runs::view::RunView, scope, unbroken_contract},
 };
 
 /// How long the receiver of a report may take.
@@ -36,6 +36,9 @@ const PRIVATE: [&str; 6] = [
     "192.168.0.0/16",
     "fc00::/7",
 ];
+/// The part of a run's configuration that says whether its receiver may be in such a network: who
+/// asked was the installation or a superuser. Clients don't see it.
+const PRIVATE_RECEIVER: &str = "private_receiver";
 /// Bytes of a receiver's answer, of which the status alone is kept.
 const ANSWER_BYTES_MAX: u64 = 64 << 10;
 /// Characters of what went wrong.
@@ -49,7 +52,7 @@ const ERROR_CHARS_MAX: usize = 500;
     tag = "messages",
     params(("agent_id" = String, Path, description = "the agent's id")),
     request_body = Object,
-    responses((status = OK, body = RunView, description = "the run"), Refusals)
+    responses((status = OK, body = RunView, description = "the run"), RunRefusals)
 )]
 pub(crate) async fn send(
     State(app): State<AppState>,
@@ -88,6 +91,22 @@ async fn run(app: Arc<App>, begun: Begun, how: Streaming, recording: Recording) 
     }
 }
 
+/// Notes in a run's configuration where its receiver may be, by who asks now. The end may be told
+/// by another server, and by one that knows nothing of who asked.
+pub(super) fn note_receiver(config: &mut Value) {
+    if scope::only().is_none() {
+        config[PRIVATE_RECEIVER] = Value::Bool(true);
+    }
+}
+
+/// A run's configuration as clients see it.
+pub(crate) fn shown_config(mut config: Value) -> Value {
+    if let Some(fields) = config.as_object_mut() {
+        fields.remove(PRIVATE_RECEIVER);
+    }
+    config
+}
+
 /// Tells the client's receiver how a run ended, once; whatever comes of it is noted in the run.
 pub(crate) async fn report(app: &App, id: RunId, url: &str) {
     let told = match app.store.run(&id).await {
@@ -113,9 +132,10 @@ pub(crate) async fn report(app: &App, id: RunId, url: &str) {
 async fn post(egress: &Egress, run: &Run, url: &str) -> Result<u16, String> {
     let body = body_of(run).to_string();
     let parsed = url::Url::parse(url).map_err(|error| error.to_string())?;
-    let private = PRIVATE
-        .iter()
-        .filter_map(|range| range.parse::<Cidr>().ok());
+    let config = run.request_config.as_ref();
+    let may_be_private = config.is_some_and(|config| config[PRIVATE_RECEIVER] == true);
+    let ranges: &[&str] = if may_be_private { &PRIVATE } else { &[] };
+    let private = ranges.iter().filter_map(|range| range.parse::<Cidr>().ok());
     let rule = HttpRule {
         port: parsed.port(),
         private: private.collect(),

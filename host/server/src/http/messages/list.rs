@@ -17,7 +17,7 @@ use crate::{
         id,
         query::{FromQuery, Order, Page, Query},
     },
-    http::{AppState, agents::find, missing, query::Path},
+    http::{AppState, agents::find, missing, query::Path, scope},
 };
 
 /// Stored messages of one answer where the client names no number.
@@ -185,6 +185,7 @@ pub(crate) async fn list_all(
     };
     let filter = MessageFilter {
         thread,
+        created_by: scope::only(),
         after: cursor(query.page.after.as_deref(), unknown)?,
         before: cursor(query.page.before.as_deref(), unknown)?,
         newest: !query.page.is_ascending(),

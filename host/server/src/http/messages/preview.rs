@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     app::App,
-    contract::{Parameters, Refusal, body, document::Refusals},
+    contract::{Parameters, Refusal, body, document::RunRefusals},
     http::{
         AppState,
         agents::find,
@@ -30,7 +30,7 @@ use crate::{
     tag = "messages",
     params(("agent_id" = String, Path, description = "the agent's id")),
     request_body = Object,
-    responses((status = OK, body = Object, description = "in the provider's own form"), Refusals)
+    responses((status = OK, body = Object, description = "in the provider's own form"), RunRefusals)
 )]
 pub(crate) async fn of_agent(
     State(app): State<AppState>,
@@ -54,7 +54,7 @@ pub(crate) async fn of_agent(
     tag = "conversations",
     params(("conversation_id" = String, Path, description = "the conversation's id, an agent's, or default"), Of),
     request_body = Object,
-    responses((status = OK, body = Object, description = "in the provider's own form"), Refusals)
+    responses((status = OK, body = Object, description = "in the provider's own form"), RunRefusals)
 )]
 pub(crate) async fn of_conversation(
     State(app): State<AppState>,

@@ -27,8 +27,8 @@ const PAGE_BYTES: usize = 256 << 10;
 const LAST_EVENTS_MICROS: i64 = 2_000_000;
 
 /// What readers are told where the end of a stream is missing.
-const NO_END: &str = "The server that worked on the run stopped. What the run stored is in its \
-                      messages.";
+const NO_END: &str = "The end of the stream was not stored: the server that worked on the run \
+                      stopped, or could not store it. What the run stored is in its messages.";
 /// What readers are told where the database failed.
 const UNREAD: &str = "The events of the run could not be read. Ask for its stream again, after the \
                       last event that came.";

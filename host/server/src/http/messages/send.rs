@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     app::App,
-    contract::{Refusal, body, document::Refusals},
+    contract::{Refusal, body, document::RunRefusals},
     http::{AppState, agents::find, query::Path, runs, unbroken_contract},
 };
 
@@ -36,7 +36,7 @@ use crate::{
     request_body = Object,
     responses(
         (status = OK, content((Object = "application/json"), (String = "text/event-stream")), description = "messages, stop_reason and usage; with streaming, server-sent events"),
-        Refusals,
+        RunRefusals,
     )
 )]
 pub(crate) async fn send(
@@ -64,7 +64,7 @@ pub(crate) async fn send(
     request_body = Object,
     responses(
         (status = OK, body = String, content_type = "text/event-stream", description = "messages as they come, or pieces of them with stream_tokens"),
-        Refusals,
+        RunRefusals,
     )
 )]
 pub(crate) async fn send_streaming(

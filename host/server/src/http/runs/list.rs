@@ -12,7 +12,7 @@ use crate::{
         query::{FromQuery, Order, Page, Query},
         repr,
     },
-    http::{AppState, agents::query::STOP_REASONS, messages::list::DEFAULT, missing},
+    http::{AppState, agents::query::STOP_REASONS, messages::list::DEFAULT, missing, scope},
 };
 
 /// Runs of one answer where the client names no number.
@@ -76,6 +76,7 @@ impl Which {
         });
         Ok((!nobody).then_some(RunFilter {
             agent_ids: agents,
+            created_by: scope::only(),
             statuses: statuses.transpose()?,
             background: self.background,
             stop_reason: self.stop_reason,
@@ -188,6 +189,7 @@ pub(crate) async fn active(
     };
     let filter = RunFilter {
         agent_ids: agents,
+        created_by: scope::only(),
         background: of.background,
         active: true,
         paging: Paging {

@@ -15,6 +15,7 @@ use crate::{
     },
     http::{
         AppState,
+        agents::delete::expect_no_instance,
         messages::{list::cursor, view::View},
         missing,
         query::Path,
@@ -56,6 +57,9 @@ pub(crate) async fn delete(
     Path(run_id): Path<String>,
 ) -> Result<Json<Value>, Refusal> {
     let id = find::id(&run_id)?;
+    if let Some(run) = app.store.run(&id).await? {
+        expect_no_instance(&app, run.agent_id).await?;
+    }
     let deleted = unbroken_contract(async move {
         if let Some(run) = app.store.run(&id).await? {
             app.engine.cancel_one(id, run.agent_id).await?;

@@ -12,7 +12,13 @@ use utoipa::ToSchema;
 use super::find;
 use crate::{
     contract::{OptionalBody, Refusal, body::Schema, document::Refusals},
-    http::{AppState, conversations::which, messages::events::Events, query::Path},
+    http::{
+        AppState,
+        conversations::which,
+        messages::{events::Events, list::DEFAULT},
+        missing,
+        query::Path,
+    },
 };
 
 /// How long the events of a run are kept: three hours.
@@ -83,24 +89,35 @@ pub(crate) async fn of_conversation(
     OptionalBody(body): OptionalBody<RetrieveStream>,
 ) -> Result<Response, Refusal> {
     let body = body.unwrap_or_default();
-    if let Some(run_id) = &body.run_id {
+    if let (DEFAULT, None, Some(run_id)) = (&*conversation_id, &body.agent_id, &body.run_id) {
+        // The run says whose default thread is meant.
         let run = find::run(&app, run_id).await?;
         return Ok(body.of_run(&app, &run)?.into_response());
     }
     let thread = which::thread(&app, &conversation_id, body.agent_id.as_deref()).await?;
-    Ok(body.of_thread(&app, thread).await?.into_response())
+    Ok(body.events(&app, thread).await?.into_response())
 }
 
 impl RetrieveStream {
     /// The events of the run that is named, or of one of the thread: the one that a message with
-    /// the id began, or the newest that goes on.
+    /// the id began, or the newest that goes on. A run of another agent or conversation is not
+    /// there; an agent's are those of all its threads.
     pub(crate) async fn events(
         &self,
         app: &AppState,
         thread: ThreadKey,
     ) -> Result<Events, Refusal> {
         match &self.run_id {
-            Some(run_id) => self.of_run(app, &find::run(app, run_id).await?),
+            Some(run_id) => {
+                let run = find::run(app, run_id).await?;
+                let conversation = thread.conversation_id;
+                let is_of_thread = run.agent_id == thread.agent_id
+                    && (conversation.is_none() || run.conversation_id == conversation);
+                if !is_of_thread {
+                    return Err(missing::object("Run", run.id));
+                }
+                self.of_run(app, &run)
+            }
             None => self.of_thread(app, thread).await,
         }
     }

@@ -5,6 +5,8 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use crate::http::messages::later::shown_config;
+
 /// A run with every field of the contract.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Run)]
@@ -48,7 +50,7 @@ impl From<Run> for RunView {
             base_template_id: None,
             background: Some(run.background),
             metadata: run.metadata,
-            request_config: run.request_config,
+            request_config: run.request_config.map(shown_config),
             stop_reason: run.stop_reason,
             callback_url: run.callback_url,
             callback_sent_at: run.callback_sent_at,

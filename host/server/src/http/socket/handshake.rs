@@ -24,7 +24,7 @@ use tracing::Instrument as _;
 use super::pieces::Counted;
 use crate::{
     contract::Refusal,
-    http::{auth, json::BODY_MAX},
+    http::{auth, json::BODY_MAX, scope},
 };
 
 /// The one version of the protocol.
@@ -75,16 +75,14 @@ where
             .headers_mut()
             .insert(header::SEC_WEBSOCKET_PROTOCOL, chosen);
     }
-    // The socket keeps its place among the connections, which the server waits for when it ends.
-    tokio::spawn(
-        async move {
-            match upgrade.await {
-                Ok(stream) => serve(socket(stream).await).await,
-                Err(error) => tracing::debug!(%error, "a connection became no socket"),
-            }
+    let served = async move {
+        match upgrade.await {
+            Ok(stream) => serve(socket(stream).await).await,
+            Err(error) => tracing::debug!(%error, "a connection became no socket"),
         }
-        .in_current_span(),
-    );
+    };
+    // The socket keeps its place among the connections, which the server waits for when it ends.
+    tokio::spawn(scope::carried(served).in_current_span());
     Ok(response)
 }
 

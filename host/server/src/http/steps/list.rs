@@ -11,7 +11,7 @@ use crate::{
         document::Refusals,
         query::{FromQuery, Order, Page, Query},
     },
-    http::{AppState, missing},
+    http::{AppState, missing, scope},
 };
 
 /// Steps of one answer where the client names no number.
@@ -93,6 +93,7 @@ pub(crate) async fn list(
     };
     let filter = StepFilter {
         agent_id,
+        created_by: scope::only(),
         model: which.model,
         since: which.start_date,
         until: which.end_date,

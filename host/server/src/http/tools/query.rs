@@ -4,6 +4,7 @@ use bulkhead_store::{ToolFilter, ToolType};
 use utoipa::IntoParams;
 
 use crate::contract::query::{FromQuery, Order, Page, Query};
+use crate::http::scope;
 
 /// Tools of one answer where the client names no number.
 const LIMIT_DEFAULT: u32 = 50;
@@ -60,6 +61,7 @@ impl From<Which> for ToolFilter {
             exclude_types: which.exclude_tool_types.map(types),
             return_only_letta_tools: which.return_only_letta_tools.unwrap_or(false),
             exclude_letta_tools: which.exclude_letta_tools.unwrap_or(false),
+            created_by: scope::only(),
             ..Self::default()
         }
     }

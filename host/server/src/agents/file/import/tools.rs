@@ -18,15 +18,15 @@ use crate::{
 pub(super) enum Planned {
     /// It is there and stays as it is.
     There(Box<ToolRecord>),
-    /// It is saved; the other one is what it takes the place of.
-    Save(Box<NewTool>, Option<Box<ToolRecord>>),
+    /// It is saved, in place of one of its name where there is one.
+    Save(Box<NewTool>),
 }
 
 impl Planned {
     pub(super) fn name(&self) -> &str {
         match self {
             Self::There(tool) => &tool.name,
-            Self::Save(tool, _) => &tool.name,
+            Self::Save(tool) => &tool.name,
         }
     }
 }
@@ -117,7 +117,7 @@ async fn one(
             if let Some(former) = &former {
                 expect_ungranted(app, former, &new).await?;
             }
-            Ok(Planned::Save(Box::new(new), former.map(Box::new)))
+            Ok(Planned::Save(Box::new(new)))
         }
     }
 }

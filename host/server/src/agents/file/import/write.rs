@@ -40,8 +40,7 @@ pub(super) async fn write(
 /// Something that was written, and how it was before.
 enum Written {
     Tool {
-        id: String,
-        name: String,
+        saved: Box<ToolRecord>,
         /// None where the tool is new.
         former: Option<Box<ToolRecord>>,
     },
@@ -86,21 +85,22 @@ impl Writer<'_> {
     }
 
     async fn tool(&mut self, tool: Planned) -> Result<ToolRecord, Refusal> {
-        let (new, former) = match tool {
+        let new = match tool {
             Planned::There(tool) => return Ok(*tool),
-            Planned::Save(new, former) => (*new, former),
+            Planned::Save(new) => *new,
         };
-        // Somebody may have saved or granted something since it was planned.
-        if let Some(there) = self.app.store.tool_by_name(&new.name).await? {
-            tools::expect_ungranted(self.app, &there, &new).await?;
+        // Somebody may have saved or granted something since it was planned: what is taken back one
+        // day is what is there now.
+        let there = self.app.store.tool_by_name(&new.name).await?;
+        if let Some(there) = &there {
+            tools::expect_ungranted(self.app, there, &new).await?;
         }
         let saved = save::store(self.app, new).await?;
-        let former = former.filter(|_| !saved.is_new);
-        // What somebody else saved meanwhile is known to nobody here and can't be put back.
+        let former = there.filter(|_| !saved.is_new).map(Box::new);
+        // What somebody else saved in this very moment is known to nobody here and can't be put back.
         if saved.is_new || former.is_some() {
             self.undo.push(Written::Tool {
-                id: saved.record.id.clone(),
-                name: saved.record.name.clone(),
+                saved: Box::new(saved.record.clone()),
                 former,
             });
         }
@@ -158,9 +158,7 @@ impl Writer<'_> {
             let taken_back = match written {
                 Written::Agent(id) => self.app.store.delete_agent(&id).await.map(drop),
                 Written::Block(id) => self.app.store.delete_block(&id).await.map(drop),
-                Written::Tool { id, name, former } => {
-                    take_back_tool(self.app, &id, &name, former).await
-                }
+                Written::Tool { saved, former } => take_back_tool(self.app, &saved, former).await,
             };
             if let Err(error) = taken_back {
                 tracing::error!(%error, "a part of an import that failed could not be taken back");
@@ -169,27 +167,27 @@ impl Writer<'_> {
     }
 }
 
+/// Takes a tool back unless somebody has changed it since: what a person saved stays.
 async fn take_back_tool(
     app: &App,
-    id: &str,
-    name: &str,
+    saved: &ToolRecord,
     former: Option<Box<ToolRecord>>,
 ) -> Result<(), StoreError> {
-    let Some(former) = former else {
-        app.store.delete_tool(id).await?;
-        if let Err(rejection) = app.registry.forget_source(name).await {
-            let error = rejection.message();
-            tracing::error!(
-                error,
-                name,
-                "grants of a tool that is gone were not deleted"
-            );
-        }
-        return Ok(());
-    };
-    let back = |tool: &mut ToolRecord| {
-        *tool = *former;
-        Ok::<_, StoreError>(())
-    };
-    app.store.update_tool(id, back).await.map(drop)
+    let (is_new, name) = (former.is_none(), saved.name.as_str());
+    let former = former.map(|former| *former);
+    let is_taken_back = app.store.take_back_tool(saved, former).await?;
+    if !is_taken_back {
+        tracing::warn!(
+            name,
+            "a tool of an import that failed was changed and stays"
+        );
+    } else if is_new && let Err(rejection) = app.registry.forget_source(name).await {
+        let error = rejection.message();
+        tracing::error!(
+            error,
+            name,
+            "grants of a tool that is gone were not deleted"
+        );
+    }
+    Ok(())
 }

@@ -1,0 +1,346 @@
+//! Accounts, sign-ins and the tokens of them.
+
+use std::time::Instant;
+
+use axum::{
+    Json,
+    extract::{Request, State},
+    response::{IntoResponse as _, Response},
+};
+use bulkhead_access::{
+    Action, Attempt, Password, PasswordError, Verdict,
+    token::{ACCESS_LIFETIME, refresh_expires_at},
+};
+use bulkhead_domain::{
+    Timestamp,
+    platform::{Session, User, email},
+};
+use bulkhead_store::{Rotation, StoreError};
+use http::{HeaderValue, StatusCode, header};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::{fields::Faults, me::UserView};
+use crate::{
+    app::App,
+    http::{
+        AppState,
+        error::{self, ErrorBody, Rejection},
+        json::secret_body,
+        observe::Peer,
+        query::Params,
+        unbroken,
+    },
+    platform::Caller,
+};
+
+/// A new account.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Register {
+    email: String,
+    #[schema(format = Password)]
+    password: String,
+    #[serde(default)]
+    first_name: String,
+    #[serde(default)]
+    last_name: String,
+}
+
+/// Who signs in.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Login {
+    email: String,
+    #[schema(format = Password)]
+    password: String,
+}
+
+/// The token to go on with.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Refresh {
+    refresh_token: String,
+}
+
+/// The tokens of a sign-in.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct TokensView {
+    /// for `Authorization: Bearer …`
+    access_token: String,
+    /// for `/api/v1/auth/refresh`, once
+    refresh_token: String,
+    /// bearer
+    token_type: &'static str,
+    /// seconds that the access token counts
+    expires_in: u64,
+}
+
+/// What was done, for people.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct DoneView {
+    pub(crate) message: &'static str,
+}
+
+/// Makes an account. Where registration is closed, superusers and the installation's token can.
+#[utoipa::path(
+    post,
+    path = "/api/v1/auth/register",
+    operation_id = "register",
+    tag = "auth",
+    security(()),
+    request_body = Register,
+    responses(
+        (status = CREATED, body = UserView, description = "the user"),
+        (status = BAD_REQUEST, body = ErrorBody),
+        (status = UNAUTHORIZED, body = ErrorBody, description = "a token was sent that does not count"),
+        (status = FORBIDDEN, body = ErrorBody, description = "registration is closed"),
+        (status = CONFLICT, body = ErrorBody, description = "the address is taken"),
+        (status = PAYLOAD_TOO_LARGE, body = ErrorBody),
+        (status = UNSUPPORTED_MEDIA_TYPE, body = ErrorBody),
+        (status = UNPROCESSABLE_ENTITY, body = ErrorBody, description = "a weak password, a malformed address"),
+        (status = TOO_MANY_REQUESTS, body = ErrorBody),
+        (status = SERVICE_UNAVAILABLE, body = ErrorBody),
+    )
+)]
+pub(crate) async fn register(
+    State(app): State<AppState>,
+    caller: Caller,
+    peer: Peer,
+    request: Request,
+) -> Result<Response, Rejection> {
+    caller.may(Action::RegisterUser)?;
+    if !app.platform.registration && caller.may(Action::UpdateUser).is_err() {
+        return Err(Rejection::new(&error::REGISTRATION_CLOSED));
+    }
+    let body: Register = secret_body(request).await?;
+    let mut faults = Faults::default();
+    let address = faults.email("email", &body.email);
+    faults.person("first_name", &body.first_name);
+    faults.person("last_name", &body.last_name);
+    faults.check()?;
+    // Whether an address is taken can be asked as seldom as whether a password is right, and accounts
+    // don't grow without end: no try is given back.
+    drop(attempt(&app, &address, &peer)?);
+    let mut user = User::new(address);
+    user.first_name = body.first_name;
+    user.last_name = body.last_name;
+    let password = Password::new(body.password);
+    let hash = app.platform.passwords.accept(password, &user).await;
+    let hash = match hash {
+        Ok(hash) => hash,
+        Err(error) => return Err(refused(error, "password")),
+    };
+    match app.store.create_user(&user, &hash).await {
+        Ok(()) => {}
+        Err(StoreError::NameTaken { .. }) => return Err(Rejection::new(&error::EMAIL_TAKEN)),
+        Err(error) => return Err(error.into()),
+    }
+    Ok((StatusCode::CREATED, Json(UserView::from(user))).into_response())
+}
+
+/// Signs in.
+#[utoipa::path(
+    post,
+    path = "/api/v1/auth/login",
+    operation_id = "login",
+    tag = "auth",
+    security(()),
+    request_body = Login,
+    responses(
+        (status = OK, body = TokensView, description = "the tokens"),
+        (status = BAD_REQUEST, body = ErrorBody),
+        (status = UNAUTHORIZED, body = ErrorBody, description = "the address or the password is wrong"),
+        (status = FORBIDDEN, body = ErrorBody, description = "a page of another origin asks"),
+        (status = PAYLOAD_TOO_LARGE, body = ErrorBody),
+        (status = UNSUPPORTED_MEDIA_TYPE, body = ErrorBody),
+        (status = UNPROCESSABLE_ENTITY, body = ErrorBody),
+        (status = TOO_MANY_REQUESTS, body = ErrorBody, description = "too many tries; Retry-After says when again"),
+        (status = SERVICE_UNAVAILABLE, body = ErrorBody),
+    )
+)]
+pub(crate) async fn login(
+    State(app): State<AppState>,
+    peer: Peer,
+    request: Request,
+) -> Result<Response, Rejection> {
+    let body: Login = secret_body(request).await?;
+    // What is no address is an unknown one, and takes as long.
+    let address = email::normalised(&body.email).unwrap_or_default();
+    let attempt = attempt(&app, &address, &peer)?;
+    let found = app.store.user_by_email(&address).await?;
+    let (user, hash) = found.map_or((None, None), |(user, hash)| (Some(user), Some(hash)));
+    let password = Password::new(body.password);
+    let verdict = app
+        .platform
+        .passwords
+        .verify(hash.clone(), password.clone());
+    let verdict = match verdict.await {
+        Ok(verdict) => verdict,
+        Err(error) => {
+            app.platform.throttle.withdrawn(attempt);
+            return Err(refused(error, "password"));
+        }
+    };
+    let signed_in = user.filter(|user| user.is_active && verdict != Verdict::Wrong);
+    let (Some(user), Some(mut hash)) = (signed_in, hash) else {
+        return Err(Rejection::new(&error::WRONG_PASSWORD));
+    };
+    if verdict == Verdict::RightButOutdated
+        && let Some(newer) = renewed(&app, &user, &hash, password).await
+    {
+        hash = newer;
+    }
+    let session = Session::new(user.id, refresh_expires_at(Timestamp::now()));
+    // Not where the password was changed while this one was compared.
+    if !app.store.begin_session_by_password(&session, &hash).await? {
+        return Err(Rejection::new(&error::WRONG_PASSWORD));
+    }
+    app.platform.throttle.succeeded(attempt);
+    Ok(tokens(&app, &session))
+}
+
+/// Gets the next tokens of a sign-in. A refresh token counts once; where one comes a second time,
+/// somebody has a copy of it, and the sign-in ends.
+#[utoipa::path(
+    post,
+    path = "/api/v1/auth/refresh",
+    operation_id = "refresh",
+    tag = "auth",
+    security(()),
+    request_body = Refresh,
+    responses(
+        (status = OK, body = TokensView, description = "the next tokens"),
+        (status = BAD_REQUEST, body = ErrorBody),
+        (status = UNAUTHORIZED, body = ErrorBody, description = "the token does not count"),
+        (status = FORBIDDEN, body = ErrorBody, description = "a page of another origin asks"),
+        (status = PAYLOAD_TOO_LARGE, body = ErrorBody),
+        (status = UNSUPPORTED_MEDIA_TYPE, body = ErrorBody),
+        (status = UNPROCESSABLE_ENTITY, body = ErrorBody),
+        (status = SERVICE_UNAVAILABLE, body = ErrorBody),
+    )
+)]
+pub(crate) async fn refresh(
+    State(app): State<AppState>,
+    request: Request,
+) -> Result<Response, Rejection> {
+    let body: Refresh = secret_body(request).await?;
+    let invalid = |text| Rejection::with(&error::UNAUTHORIZED, text);
+    let now = Timestamp::now();
+    let token = app.platform.tokens.check_refresh(&body.refresh_token, now);
+    let token = token.map_err(|error| invalid(format!("{error}; sign in again")))?;
+    // A client that leaves now must not lose the sign-in to a token that it never got.
+    let session = unbroken(async move {
+        let expires_at = refresh_expires_at(now);
+        let rotation = app
+            .store
+            .rotate_session(token.session, token.generation, now, expires_at);
+        match rotation.await? {
+            Rotation::Rotated(session) => Ok(tokens(&app, &session)),
+            Rotation::Reused => {
+                app.platform.changed();
+                tracing::warn!(user = %token.user, session = %token.session, "a refresh token was used twice; the sign-in is ended");
+                Err(Rejection::new(&error::TOKEN_REUSED))
+            }
+            Rotation::Ended | Rotation::Expired | Rotation::Unknown => {
+                Err(invalid("the sign-in has ended; sign in again".to_owned()))
+            }
+        }
+    });
+    session.await
+}
+
+/// What a sign-out ends.
+#[derive(Deserialize, utoipa::IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct LogoutQuery {
+    /// all sign-ins of the user, not this one alone
+    #[serde(default)]
+    everywhere: bool,
+}
+
+/// Ends the sign-in: neither of its tokens counts any more.
+#[utoipa::path(
+    post,
+    path = "/api/v1/auth/logout",
+    operation_id = "logout",
+    tag = "auth",
+    params(LogoutQuery),
+    responses(
+        (status = OK, body = DoneView, description = "it is ended"),
+        (status = UNAUTHORIZED, body = ErrorBody),
+        (status = FORBIDDEN, body = ErrorBody),
+        (status = UNPROCESSABLE_ENTITY, body = ErrorBody),
+        (status = SERVICE_UNAVAILABLE, body = ErrorBody),
+    )
+)]
+pub(crate) async fn logout(
+    State(app): State<AppState>,
+    caller: Caller,
+    Params(query): Params<LogoutQuery>,
+) -> Result<Json<DoneView>, Rejection> {
+    let user = caller.person(Action::SignOut)?;
+    match caller.session {
+        Some(session) if !query.everywhere => {
+            app.store.end_session(session).await?;
+        }
+        _ => {
+            app.store.end_sessions(user).await?;
+        }
+    }
+    app.platform.changed();
+    Ok(Json(DoneView {
+        message: "signed out",
+    }))
+}
+
+/// A try of a password, where it is not one too many.
+pub(super) fn attempt(app: &App, address: &str, peer: &Peer) -> Result<Attempt, Rejection> {
+    let attempt = app
+        .platform
+        .throttle
+        .attempt(address, peer.0, Instant::now());
+    attempt.map_err(|refused| {
+        Rejection::with(&error::TOO_MANY_ATTEMPTS, refused.to_string())
+            .retry_after(refused.seconds())
+    })
+}
+
+/// Why a password was not taken, at a field of the body.
+pub(super) fn refused(error: PasswordError, field: &str) -> Rejection {
+    match error {
+        PasswordError::Weak(weakness) => {
+            let text = weakness.to_string();
+            Rejection::with(&error::WEAK_PASSWORD, text.clone()).at(format!("/{field}"), text)
+        }
+        PasswordError::Busy => Rejection::with(&error::OVERLOADED, error.to_string()),
+        error => Rejection::host(&error),
+    }
+}
+
+/// Stores a hash of today's kind and gives it. That it fails costs nothing: the next sign-in tries
+/// again.
+async fn renewed(app: &App, user: &User, former: &str, password: Password) -> Option<String> {
+    let newer = app.platform.passwords.hash(password).await.ok()?;
+    match app.store.rehash_password(user.id, former, &newer).await {
+        Ok(stored) => stored.then_some(newer),
+        Err(error) => {
+            tracing::warn!(user = %user.id, %error, "the hash of a password was not renewed");
+            None
+        }
+    }
+}
+
+fn tokens(app: &App, session: &Session) -> Response {
+    let key = &app.platform.tokens;
+    let view = TokensView {
+        access_token: key.access_token(session, Timestamp::now()),
+        refresh_token: key.refresh_token(session),
+        token_type: "bearer",
+        expires_in: ACCESS_LIFETIME.as_secs(),
+    };
+    // Nobody on the way keeps it.
+    let no_store = (header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    ([no_store], Json(view)).into_response()
+}

@@ -1,0 +1,128 @@
+//! The runs of an instance, as `/v1` shows them.
+
+use axum::{Json, extract::State, response::Response};
+use bulkhead_access::Action;
+use bulkhead_domain::id::AgentId;
+use bulkhead_store::RunFilter;
+
+use crate::{
+    app::App,
+    contract::{
+        OptionalBody, Parameters, Refusal,
+        document::Refusals,
+        query::{FromQuery, Order, Page, Query},
+    },
+    http::{
+        AppState, missing,
+        query::Path,
+        runs::{
+            find,
+            stream::{self, RetrieveStream},
+            view::RunView,
+        },
+    },
+    platform::Caller,
+};
+
+/// Runs of one answer where the client names no number.
+const LIMIT_DEFAULT: u32 = 100;
+
+/// A page of runs, the newest first unless told otherwise.
+pub(crate) struct Newest(Page);
+
+impl FromQuery for Newest {
+    fn from_query(query: &mut Query) -> Self {
+        Self(query.page(LIMIT_DEFAULT, Order::Descending))
+    }
+}
+
+/// Runs of an agent, the newest first unless told otherwise.
+#[utoipa::path(
+    get,
+    path = "/api/v1/projects/{project_id}/agents/{agent_id}/runs",
+    operation_id = "list_project_agent_runs",
+    tag = "project agents",
+    params(
+        ("project_id" = String, Path, description = "the project's id"),
+        ("agent_id" = String, Path, description = "the agent's id"),
+        Page
+    ),
+    responses((status = OK, body = Vec<RunView>, description = "the runs"), Refusals)
+)]
+pub(crate) async fn list(
+    State(app): State<AppState>,
+    caller: Caller,
+    Path((project_id, agent_id)): Path<(String, String)>,
+    query: Result<Parameters<Newest>, Refusal>,
+) -> Result<Json<Vec<RunView>>, Refusal> {
+    let which = (project_id.as_str(), agent_id.as_str());
+    let (_, found) = caller.instance(&app, which, Action::ReadInstance).await?;
+    let Parameters(Newest(page)) = query?;
+    let filter = RunFilter {
+        agent_ids: Some(vec![found.instance.agent_id]),
+        paging: page.into(),
+        ..RunFilter::default()
+    };
+    let runs = app.store.runs(&filter).await.map_err(missing::stored)?;
+    Ok(Json(runs.into_iter().map(RunView::from).collect()))
+}
+
+/// One run of an agent.
+#[utoipa::path(
+    get,
+    path = "/api/v1/projects/{project_id}/agents/{agent_id}/runs/{run_id}",
+    operation_id = "get_project_agent_run",
+    tag = "project agents",
+    params(
+        ("project_id" = String, Path, description = "the project's id"),
+        ("agent_id" = String, Path, description = "the agent's id"),
+        ("run_id" = String, Path, description = "the run's id")
+    ),
+    responses((status = OK, body = RunView, description = "the run"), Refusals)
+)]
+pub(crate) async fn get(
+    State(app): State<AppState>,
+    caller: Caller,
+    Path((project_id, agent_id, run_id)): Path<(String, String, String)>,
+) -> Result<Json<RunView>, Refusal> {
+    let which = (project_id.as_str(), agent_id.as_str());
+    let (_, found) = caller.instance(&app, which, Action::ReadInstance).await?;
+    let run = of(&app, found.instance.agent_id, &run_id).await?;
+    Ok(Json(run.into()))
+}
+
+/// Answers with the events of a run in the background: those that were, and those that come.
+#[utoipa::path(
+    post,
+    path = "/api/v1/projects/{project_id}/agents/{agent_id}/runs/{run_id}/stream",
+    operation_id = "stream_project_agent_run",
+    tag = "project agents",
+    params(
+        ("project_id" = String, Path, description = "the project's id"),
+        ("agent_id" = String, Path, description = "the agent's id"),
+        ("run_id" = String, Path, description = "the run's id")
+    ),
+    request_body = Option<RetrieveStream>,
+    responses((status = OK, body = String, content_type = "text/event-stream", description = "the run's events"), Refusals)
+)]
+pub(crate) async fn stream(
+    State(app): State<AppState>,
+    caller: Caller,
+    Path((project_id, agent_id, run_id)): Path<(String, String, String)>,
+    body: Result<OptionalBody<RetrieveStream>, Refusal>,
+) -> Result<Response, Refusal> {
+    let which = (project_id.as_str(), agent_id.as_str());
+    let (_, found) = caller.instance(&app, which, Action::ReadInstance).await?;
+    of(&app, found.instance.agent_id, &run_id).await?;
+    stream::of_run(State(app), Path(run_id), body?).await
+}
+
+/// A run of this agent; that of another one is not there.
+async fn of(app: &App, agent: AgentId, run_id: &str) -> Result<bulkhead_domain::Run, Refusal> {
+    let run = find::run(app, run_id).await?;
+    if run.agent_id == agent {
+        Ok(run)
+    } else {
+        Err(missing::object("Run", run_id))
+    }
+}

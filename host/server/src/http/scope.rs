@@ -1,0 +1,461 @@
+//! What users of the platform see of `/v1`: what they made, as if nothing else were there.
+//!
+//! - Routes that are about the installation are refused ([`access`]); a route that the table does not
+//!   name is one of them.
+//! - An id of somebody else's thing, in the path, the query or the body, is replaced by one that nobody
+//!   has before a handler sees it, and put back into the refusal: nothing can tell the two apart.
+//! - Lists ask [`only`], and what is made is made by [`actor`].
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use axum::{
+    Router,
+    body::Body,
+    extract::Request,
+    middleware::Next,
+    response::{IntoResponse as _, Response},
+};
+use bulkhead_access::{Action, Principal};
+use bulkhead_domain::{id::canonical, platform::UserId};
+use bulkhead_store::Store;
+use bytes::Bytes;
+use http::{Method, Uri, header};
+use http_body_util::{BodyExt as _, Limited};
+use percent_encoding::percent_decode_str;
+use serde_json::Value;
+use tower::ServiceExt as _;
+use uuid::Uuid;
+
+use super::{
+    AppState, docs,
+    error::{self, Rejection},
+    json,
+    observe::Peer,
+};
+use crate::{contract::id::DEFAULT_USER, platform::Caller};
+
+/// What ids of things that are somebody's begin with.
+const PREFIXES: [&str; 10] = [
+    "agent", "block", "tool", "archive", "identity", "conv", "run", "step", "message", "passage",
+];
+/// Ids that are looked up at once.
+const IDS_AT_ONCE: usize = 500;
+/// Ids of one request that are looked up. No honest request has as many.
+const IDS_MAX: usize = 10_000;
+/// Bytes of a refusal in which ids are put back.
+const REFUSAL_MAX: usize = 1 << 20;
+
+tokio::task_local! {
+    static VIEWER: Viewer;
+}
+
+/// Who looks at `/v1`.
+#[derive(Debug, Clone, Copy)]
+struct Viewer {
+    user: UserId,
+    sees_all: bool,
+}
+
+/// Who makes and changes things, as they keep it.
+pub(crate) fn actor() -> String {
+    match VIEWER.try_with(|viewer| viewer.user) {
+        Ok(user) => user.to_string(),
+        Err(_) => DEFAULT_USER.to_owned(),
+    }
+}
+
+/// The user of the platform who makes things; none where it is nobody of it.
+pub(crate) fn user() -> Option<UserId> {
+    VIEWER.try_with(|viewer| viewer.user).ok()
+}
+
+/// Whose things alone are listed; all where it is none.
+pub(crate) fn only() -> Option<UserId> {
+    let only = VIEWER.try_with(|viewer| (!viewer.sees_all).then_some(viewer.user));
+    only.unwrap_or_default()
+}
+
+/// The same for work that goes on in another task.
+pub(crate) fn carried<T: Send>(
+    work: impl Future<Output = T> + Send,
+) -> impl Future<Output = T> + Send {
+    let viewer = VIEWER.try_with(|viewer| *viewer).ok();
+    async move {
+        match viewer {
+            Some(viewer) => VIEWER.scope(viewer, work).await,
+            None => work.await,
+        }
+    }
+}
+
+/// Answers a request for whoever asks. `bare`: all routes, past the guard.
+pub(crate) async fn answer(
+    app: &AppState,
+    bare: &Router,
+    caller: &Caller,
+    request: Request,
+    next: Next,
+) -> Response {
+    let Principal::User { id, is_superuser } = caller.principal else {
+        return next.run(request).await;
+    };
+    let viewer = Viewer {
+        user: id,
+        sees_all: is_superuser,
+    };
+    if is_superuser || request.uri().path().starts_with(super::platform::ROOT) {
+        return VIEWER.scope(viewer, next.run(request)).await;
+    }
+    let action = access(request.method(), request.uri().path());
+    if let Err(refused) = caller.may(action) {
+        return refused.into_response();
+    }
+    let hidden = match hide(&app.store, id, request).await {
+        Ok(hidden) => hidden,
+        Err(rejection) => return rejection.into_response(),
+    };
+    let answered = async {
+        if hidden.other_path {
+            let Ok(response) = bare.clone().oneshot(routed_anew(hidden.request)).await;
+            response
+        } else {
+            next.run(hidden.request).await
+        }
+    };
+    let response = VIEWER.scope(viewer, answered).await;
+    put_back(response, &hidden.replaced).await
+}
+
+/// The request as one that no route was found for yet: what a router noted of its path is gone.
+fn routed_anew(mut request: Request) -> Request {
+    let noted = std::mem::take(request.extensions_mut());
+    let kept = request.extensions_mut();
+    if let Some(caller) = noted.get::<Caller>() {
+        kept.insert(caller.clone());
+    }
+    if let Some(peer) = noted.get::<Peer>() {
+        kept.insert(*peer);
+    }
+    request
+}
+
+/// What a route is about. Every route of `/v1` that is not named here is about the installation.
+pub(crate) fn access(method: &Method, path: &str) -> Action {
+    if docs::PATHS.contains(&path) {
+        return Action::ReadCatalog;
+    }
+    let rest = path
+        .strip_prefix("/v1/")
+        .or_else(|| path.strip_prefix("/latest/"));
+    let segments: Vec<&str> = rest
+        .unwrap_or_default()
+        .split('/')
+        .filter(|segment| !segment.is_empty())
+        .collect();
+    let reads = method == Method::GET;
+    match segments.as_slice() {
+        ["health" | "ready"] => Action::ReadCatalog,
+        ["models", ..] | ["tools"] | ["tools", _] if reads => Action::ReadCatalog,
+        // A file brings tools, whose names are the installation's.
+        ["agents", "import"] => Action::ManageInstallation,
+        [
+            "agents" | "blocks" | "archives" | "passages" | "conversations" | "runs" | "steps"
+            | "messages" | "tags" | "chat",
+            ..,
+        ] => Action::CreateObject,
+        _ => Action::ManageInstallation,
+    }
+}
+
+/// A request in which nobody else's things are named.
+struct Hidden {
+    request: Request,
+    /// Whether its path is another one.
+    other_path: bool,
+    /// What stands in the place of what.
+    replaced: BTreeMap<String, String>,
+}
+
+async fn hide(store: &Store, user: UserId, request: Request) -> Result<Hidden, Rejection> {
+    let (mut parts, body) = request.into_parts();
+    let mut ids = BTreeSet::new();
+    let target = parts.uri.path_and_query();
+    let target = plain_target(target.map_or("", |target| target.as_str()));
+    for word in target.split(['/', '?', '&', '=', ',']) {
+        collect(word, &mut ids);
+    }
+    let is_json = parts
+        .headers
+        .get(header::CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .is_some_and(|value| {
+            value
+                .trim_start()
+                .to_ascii_lowercase()
+                .starts_with("application/json")
+        });
+    let (bytes, mut value) = if is_json {
+        let request = Request::from_parts(parts.clone(), body);
+        let bytes = json::read(request).await?;
+        let value = serde_json::from_slice::<Value>(&bytes).ok();
+        (Some(bytes), value)
+    } else {
+        let request = Request::from_parts(parts, body);
+        return plain(store, user, request, &target, ids).await;
+    };
+    if let Some(value) = &mut value {
+        visit(value, false, &mut |text| {
+            collect(text, &mut ids);
+        });
+    }
+    let replaced = foreign(store, user, ids).await?;
+    let body = match (value, bytes) {
+        (Some(mut value), _) if !replaced.is_empty() => {
+            visit(&mut value, false, &mut |text| {
+                if let Some(other) = replaced.get(text.as_str()) {
+                    text.clone_from(other);
+                }
+            });
+            Bytes::from(value.to_string())
+        }
+        (_, bytes) => bytes.unwrap_or_default(),
+    };
+    let other_path = replace_target(&mut parts.uri, &target, &replaced);
+    parts
+        .headers
+        .insert(header::CONTENT_LENGTH, body.len().into());
+    Ok(Hidden {
+        request: Request::from_parts(parts, Body::from(body)),
+        other_path,
+        replaced,
+    })
+}
+
+/// A request without a JSON body.
+async fn plain(
+    store: &Store,
+    user: UserId,
+    request: Request,
+    target: &str,
+    ids: BTreeSet<String>,
+) -> Result<Hidden, Rejection> {
+    let replaced = foreign(store, user, ids).await?;
+    let mut request = request;
+    let other_path = replace_target(request.uri_mut(), target, &replaced);
+    Ok(Hidden {
+        request,
+        other_path,
+        replaced,
+    })
+}
+
+/// Puts the other ids into the target of a request; whether it is another one then. `target` is its
+/// plain form.
+fn replace_target(uri: &mut Uri, target: &str, replaced: &BTreeMap<String, String>) -> bool {
+    let mut other = target.to_owned();
+    for (id, fresh) in replaced {
+        other = other.replace(id, fresh);
+    }
+    let sent = uri.path_and_query().map(|sent| sent.as_str().to_owned());
+    match other.parse::<Uri>() {
+        Ok(changed) if sent.as_deref() != Some(&other) => {
+            *uri = changed;
+            true
+        }
+        _ => false,
+    }
+}
+
+/// A path and a query in which what could be an id is written in one way: handlers decode `%2D`, and
+/// so must who looks for ids before them.
+fn plain_target(target: &str) -> String {
+    let mut plain = String::with_capacity(target.len());
+    let ends = ['/', '?', '&', '='];
+    for part in target.split_inclusive(ends) {
+        let (word, end) = match part.strip_suffix(ends) {
+            Some(word) => (word, &part[word.len()..]),
+            None => (part, ""),
+        };
+        let decoded = percent_decode_str(word).decode_utf8_lossy();
+        let is_word =
+            |character: char| character.is_ascii_alphanumeric() || "-_,".contains(character);
+        plain.push_str(if decoded.chars().all(is_word) {
+            &decoded
+        } else {
+            word
+        });
+        plain.push_str(end);
+    }
+    plain
+}
+
+/// The ids of things that are not this user's, each with one that nobody has.
+async fn foreign(
+    store: &Store,
+    user: UserId,
+    ids: BTreeSet<String>,
+) -> Result<BTreeMap<String, String>, Rejection> {
+    if ids.len() > IDS_MAX {
+        let text = format!("the request names more than {IDS_MAX} ids");
+        return Err(Rejection::with(&error::INVALID_BODY, text));
+    }
+    let mut replaced = BTreeMap::new();
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    for ids in ids.chunks(IDS_AT_ONCE) {
+        for (id, owner) in store.owners(ids).await? {
+            let prefix = id.split('-').next().unwrap_or_default();
+            // The tools of the installation are everybody's.
+            let is_hidden = owner != Some(user) && !(prefix == "tool" && owner.is_none());
+            if is_hidden {
+                let fresh = format!("{prefix}-{}", Uuid::new_v4());
+                replaced.insert(id, fresh);
+            }
+        }
+    }
+    Ok(replaced)
+}
+
+fn collect(text: &str, ids: &mut BTreeSet<String>) {
+    if is_id(text) {
+        ids.insert(text.to_owned());
+    }
+}
+
+fn is_id(text: &str) -> bool {
+    let Some((prefix, uuid)) = text.split_once('-') else {
+        return false;
+    };
+    PREFIXES.contains(&prefix) && canonical(uuid).is_some()
+}
+
+/// Fields that are kept as they are and name nothing that is looked up.
+const KEPT: [&str; 9] = [
+    "sender_id",
+    "project_id",
+    "template_id",
+    "base_template_id",
+    "deployment_id",
+    "entity_id",
+    "otid",
+    "tool_call_id",
+    "group_id",
+];
+
+/// Visits the texts of fields that name things: `…id`, `…ids`, and `model`, by which a completion
+/// names an agent.
+fn visit(value: &mut Value, names: bool, seen: &mut impl FnMut(&mut String)) {
+    match value {
+        Value::String(text) if names => seen(text),
+        Value::Array(entries) => {
+            for entry in entries {
+                visit(entry, names, seen);
+            }
+        }
+        Value::Object(fields) => {
+            for (key, field) in fields {
+                let names = key.ends_with("id") || key.ends_with("ids") || key == "model";
+                let names = names && !KEPT.contains(&key.as_str());
+                visit(field, names, seen);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A refusal with the ids that the client sent.
+async fn put_back(response: Response, replaced: &BTreeMap<String, String>) -> Response {
+    let status = response.status();
+    if replaced.is_empty() || !(status.is_client_error() || status.is_server_error()) {
+        return response;
+    }
+    let (mut parts, body) = response.into_parts();
+    let Ok(body) = Limited::new(body, REFUSAL_MAX).collect().await else {
+        return Rejection::new(&error::NOT_FOUND).into_response();
+    };
+    let mut text = String::from_utf8_lossy(&body.to_bytes()).into_owned();
+    for (id, fresh) in replaced {
+        text = text.replace(fresh.as_str(), id);
+    }
+    parts
+        .headers
+        .insert(header::CONTENT_LENGTH, text.len().into());
+    Response::from_parts(parts, Body::from(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_not_named_is_the_installations() {
+        for (method, path, expected) in [
+            (Method::GET, "/v1/agents/", Action::CreateObject),
+            (Method::POST, "/latest/agents", Action::CreateObject),
+            (
+                Method::POST,
+                "/v1/agents/import",
+                Action::ManageInstallation,
+            ),
+            (Method::GET, "/v1/tools/", Action::ReadCatalog),
+            (Method::POST, "/v1/tools/", Action::ManageInstallation),
+            (Method::GET, "/v1/models/embedding", Action::ReadCatalog),
+            (Method::GET, "/v1/providers/", Action::ManageInstallation),
+            (Method::POST, "/v1/components", Action::ManageInstallation),
+            (Method::GET, "/v1/something/new", Action::ManageInstallation),
+            (Method::GET, "/metrics", Action::ManageInstallation),
+            (Method::GET, "/openapi.json", Action::ReadCatalog),
+            (
+                Method::GET,
+                "/v1/_internal_agents/count",
+                Action::ManageInstallation,
+            ),
+        ] {
+            assert_eq!(access(&method, path), expected, "{method} {path}");
+        }
+    }
+
+    #[test]
+    fn ids_are_looked_for_where_things_are_named() {
+        let id = format!("agent-{}", Uuid::new_v4());
+        let mut body = json!({
+            "agent_id": id, "block_ids": [id], "model": id, "messages": [{"content": id}],
+            "nested": {"tool_call_id": "call-1"},
+        });
+        let mut seen = Vec::new();
+        visit(&mut body, false, &mut |text| seen.push(text.clone()));
+        seen.retain(|text| is_id(text));
+        assert_eq!(seen.len(), 3);
+    }
+
+    #[test]
+    fn an_id_cannot_be_hidden_by_the_way_in_which_it_is_written() {
+        let id = format!("agent-{}", Uuid::new_v4());
+        let encoded = id.replace('-', "%2D").replacen('a', "%61", 1);
+        let target = format!("/v1/agents/{encoded}/messages?agent_id={encoded}&text=a%26b");
+        let expected = format!("/v1/agents/{id}/messages?agent_id={id}&text=a%26b");
+        assert_eq!(plain_target(&target), expected);
+        let (kind, uuid) = id.split_once('-').unwrap();
+        for other in [
+            uuid.to_uppercase(),
+            uuid.replace('-', ""),
+            format!("{{{uuid}}}"),
+        ] {
+            assert!(
+                format!("{kind}-{other}")
+                    .parse::<bulkhead_domain::id::AgentId>()
+                    .is_err()
+            );
+        }
+    }
+
+    #[test]
+    fn an_id_is_a_kind_and_a_uuid() {
+        let uuid = Uuid::new_v4();
+        assert!(is_id(&format!("run-{uuid}")));
+        for text in [format!("user-{uuid}"), "run-1".to_owned(), uuid.to_string()] {
+            assert!(!is_id(&text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! `bulkhead user`: people who sign in, made without a server and next to a running one.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::support::{Ended, Server, bulkhead, run, run_with_input, text};
+
+const PASSWORD: &str = "correct horse battery\n";
+
+/// Runs a command on a data folder, with a password on standard input.
+fn user(folder: &Path, arguments: &[&str], password: &str) -> Ended {
+    let folder = text(folder);
+    let arguments = [&["user"], arguments, &["--data-dir", &folder]].concat();
+    run_with_input(&arguments, password)
+}
+
+#[test]
+fn the_first_superuser_is_made_without_a_server() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let data = folder.path().join("data");
+    let made = [
+        "create",
+        "--email",
+        " Ada@Example.com ",
+        "--superuser",
+        "--first-name",
+        "Ada",
+        "--json",
+    ];
+    let made = user(&data, &made, PASSWORD).with(0);
+    let view = made.json();
+    assert_eq!(view["email"], "ada@example.com");
+    assert_eq!(view["is_superuser"], true);
+    assert_eq!(view["first_name"], "Ada");
+    for text in [&made.out, &made.err] {
+        assert!(
+            !text.contains("horse") && !text.contains("argon2"),
+            "{text}"
+        );
+    }
+    user(&data, &["create", "--email", "bob@example.com"], PASSWORD).with(0);
+
+    let listed = user(&data, &["list"], "").with(0).out;
+    let lines: Vec<&str> = listed.lines().collect();
+    assert_eq!(lines.len(), 2, "{listed}");
+    assert!(lines[0].starts_with("ada@example.com") && lines[0].ends_with("superuser"));
+    assert_eq!(lines[1], "bob@example.com");
+    let listed = user(&data, &["list", "--email", "BOB", "--json"], "").with(0);
+    assert_eq!(listed.json().as_array().map(Vec::len), Some(1));
+    assert_eq!(listed.json()[0]["is_superuser"], false);
+    let first = user(&data, &["list", "--limit", "1", "--json"], "").with(0);
+    assert_eq!(first.json(), json!([view]));
+    assert!(first.err.contains("1 more"), "{}", first.err);
+}
+
+#[test]
+fn what_is_refused_says_why_and_makes_nobody() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let refused = |email: &str, password: &str| {
+        let ended = user(
+            folder.path(),
+            &["create", "--email", email, "--json"],
+            password,
+        )
+        .with(3);
+        ended.json()["error"]["code"].as_str().map(str::to_owned)
+    };
+    let code = |code: &str| Some(code.to_owned());
+    assert_eq!(refused("nobody", PASSWORD), code("invalid_email"));
+    assert_eq!(
+        refused("ada@example.com", "password\n"),
+        code("weak_password")
+    );
+    assert_eq!(
+        refused("ada@example.com", "ada@example.com\n"),
+        code("weak_password")
+    );
+    assert_eq!(
+        refused("ada@example.com", &"x".repeat(1 << 15)),
+        code("weak_password")
+    );
+    let advice = user(
+        folder.path(),
+        &["create", "--email", "a@example.com"],
+        "short",
+    )
+    .with(3);
+    assert!(
+        advice.err.contains("at least 8 characters"),
+        "{}",
+        advice.err
+    );
+    user(folder.path(), &["create", "--email", "ada@example.com"], "").with(2);
+    let none = user(folder.path(), &["list", "--json"], "").with(0);
+    assert_eq!(none.json(), json!([]));
+
+    user(
+        folder.path(),
+        &["create", "--email", "ada@example.com"],
+        PASSWORD,
+    )
+    .with(0);
+    assert_eq!(refused("ADA@example.com", PASSWORD), code("email_taken"));
+}
+
+#[test]
+fn a_password_comes_from_the_environment_where_it_is_set() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let create = |password: &str| -> Ended {
+        let mut command = bulkhead(&["user", "create", "--email", "ada@example.com"]);
+        command.arg("--data-dir").arg(folder.path());
+        let output = command.env("BULKHEAD_PASSWORD", password).output();
+        output.expect("the program runs").into()
+    };
+    create("password").with(3);
+    // Empty is none; standard input has nothing either.
+    create("").with(2);
+    create("correct horse battery").with(0);
+}
+
+#[test]
+fn another_password_is_set_for_who_is_there_alone() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    user(
+        folder.path(),
+        &["create", "--email", "ada@example.com"],
+        PASSWORD,
+    )
+    .with(0);
+    let set = |email: &str, password: &str| {
+        let arguments = ["set-password", "--email", email, "--json"];
+        user(folder.path(), &arguments, password)
+    };
+    let unknown = set("bob@example.com", PASSWORD).with(3).json();
+    assert_eq!(unknown["error"]["code"], "no_such_user");
+    let weak = set("ada@example.com", "12345678\n").with(3).json();
+    assert_eq!(weak["error"]["code"], "weak_password");
+    let changed = set("Ada@example.com", "staple battery horse\n").with(0);
+    assert_eq!(changed.json()["email"], "ada@example.com");
+    assert!(!changed.out.contains("staple"), "{}", changed.out);
+}
+
+#[test]
+fn a_user_is_made_next_to_a_running_server() {
+    let server = Server::start(&[]);
+    let create = ["create", "--email", "ada@example.com", "--superuser"];
+    user(&server.data(), &create, PASSWORD).with(0);
+    server.run(&["tool", "list"]).with(0);
+    let listed = user(&server.data(), &["list"], "").with(0).out;
+    assert!(listed.starts_with("ada@example.com"), "{listed}");
+}
+
+#[test]
+fn a_database_of_another_key_is_refused() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    user(
+        folder.path(),
+        &["create", "--email", "ada@example.com"],
+        PASSWORD,
+    )
+    .with(0);
+    let data = text(folder.path());
+    let key = "ab".repeat(32);
+    let ended = run(&["user", "list", "--data-dir", &data, "--key", &key, "--json"]).with(8);
+    assert_eq!(ended.json()["error"]["code"], "database_error");
+    run(&["user", "list", "--config", "/no/such/file.toml"]).with(2);
+}

@@ -1,0 +1,148 @@
+//! What is kept of an agent of a project, and what its end closes; and where the report of a run may
+//! go.
+
+use std::time::Duration;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+use super::{Person, project_with_agent};
+use crate::{
+    both::on_both,
+    clients::{SCRIPTED, each, text},
+    messages::tool_with,
+    support::TestServer,
+};
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The run, when its receiver was told or could not be.
+async fn told(server: &TestServer, person: &Person, run: &Value) -> Value {
+    let path = format!("/v1/runs/{}", text(&run["id"]));
+    let told = async {
+        loop {
+            let run = server.get(&path).await.body;
+            if !run["callback_sent_at"].is_null() {
+                return run;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let told = tokio::time::timeout(PATIENCE, told).await;
+    told.unwrap_or_else(|_| panic!("nobody was told of {run} of {}", person.email))
+}
+
+/// A conversation of an agent that waits for an approval: the path of its messages.
+async fn waiting(server: &TestServer, person: &Person, agent: &str) -> String {
+    let path = format!("/v1/conversations/?agent_id={agent}");
+    let conversation = person.post(server, &path, &json!({})).await;
+    let messages = format!(
+        "/v1/conversations/{}/messages",
+        text(&conversation.body["id"])
+    );
+    let input = json!({ "input": "call secret with {\"a\":\"x\"}", "streaming": false });
+    let asked = person.post(server, &messages, &input).await;
+    let stop = &asked.body["stop_reason"]["stop_reason"];
+    assert_eq!(stop, "requires_approval", "{asked:?}");
+    messages
+}
+
+on_both! {
+    async fn the_history_of_an_agent_of_a_project_is_kept_over_v1(server) {
+        let root = Person::superuser(&server, "root").await;
+        let ada = Person::new(&server, "ada").await;
+        let (_, agent) = project_with_agent(&server, (&root, &ada), "shop").await;
+        let input = json!({ "input": "hello", "streaming": false });
+        ada.post(&server, &format!("{agent}/messages"), &input).await;
+        let id = agent.rsplit('/').next().unwrap();
+        let runs = ada.get(&server, &format!("/v1/runs/?agent_id={id}")).await.body;
+        let run = format!("/v1/runs/{}", text(&runs[0]["id"]));
+        for person in [&ada, &root] {
+            let refused = person.ask(&server, Method::DELETE, &run).await;
+            assert_eq!(refused.refusal(), (409, "is_instance"));
+            let reset = json!({ "add_default_initial_messages": false });
+            let refused = person.patch(&server, &format!("/v1/agents/{id}/reset-messages"), &reset).await;
+            assert_eq!(refused.refusal(), (409, "is_instance"));
+            // Nobody would count what it costs.
+            let prompt = json!({ "prompt": "hi" });
+            let refused = person.post(&server, &format!("/v1/agents/{id}/generate"), &prompt).await;
+            assert_eq!(refused.refusal(), (409, "is_instance"));
+        }
+        assert_eq!(ada.get(&server, &run).await.body["status"], "completed");
+        let messages = ada.get(&server, &format!("{agent}/messages")).await.body;
+        assert!(messages.as_array().unwrap().len() >= 2, "{messages}");
+        let sums = ada.get(&server, &format!("{agent}/metrics")).await.body;
+        assert_eq!(sums["total_tasks_completed"], 1);
+    }
+
+    async fn an_end_closes_what_waits_in_every_conversation(server) {
+        let root = Person::superuser(&server, "root").await;
+        let ada = Person::new(&server, "ada").await;
+        let waits = json!({ "default_requires_approval": true });
+        let tool = tool_with(&server, "secret", "return 'the secret ' + a", waits).await;
+        for ends_project in [false, true] {
+            let slug = if ends_project { "shop" } else { "lab" };
+            let (project, agent) = project_with_agent(&server, (&root, &ada), slug).await;
+            let id = agent.rsplit('/').next().unwrap();
+            let attach = format!("/v1/agents/{id}/tools/attach/{tool}");
+            let attached = root.patch(&server, &attach, &json!({})).await;
+            assert_eq!(attached.status, 200, "{attached:?}");
+            let threads = [waiting(&server, &ada, id).await, waiting(&server, &ada, id).await];
+            let ended = if ends_project { &project } else { &agent };
+            let ended = ada.ask(&server, Method::DELETE, ended).await;
+            assert_eq!(ended.status, 200, "{ended:?}");
+            for thread in threads {
+                let messages = root.get(&server, &format!("{thread}?order=asc")).await.body;
+                let kinds = each(&messages, "message_type");
+                assert!(kinds.contains(&"approval_request_message"), "{kinds:?}");
+                assert_ne!(kinds.last(), Some(&"approval_request_message"), "{kinds:?}");
+            }
+        }
+    }
+
+    async fn the_report_of_an_ordinary_user_s_run_reaches_no_private_network(server) {
+        let root = Person::superuser(&server, "root").await;
+        let ada = Person::new(&server, "ada").await;
+        let (_, agent) = project_with_agent(&server, (&root, &ada), "shop").await;
+        let id = agent.rsplit('/').next().unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/done", listener.local_addr().unwrap());
+        let body = json!({ "input": "say hi", "callback_url": url });
+        for path in [format!("{agent}/messages/async"), format!("/v1/agents/{id}/messages/async")] {
+            let run = ada.post(&server, &path, &body).await.body;
+            let run = told(&server, &ada, &run).await;
+            assert_eq!((&run["status"], &run["callback_status_code"]), (&json!("completed"), &Value::Null));
+            assert!(run["callback_error"].is_string(), "{run}");
+        }
+        let none = tokio::time::timeout(Duration::from_millis(50), listener.accept()).await;
+        assert!(none.is_err(), "somebody was told");
+        let run = root.post(&server, &format!("{agent}/messages/async"), &body).await.body;
+        assert!(run["request_config"]["private_receiver"].is_null(), "{run}");
+        let (stream, _) = tokio::time::timeout(PATIENCE, listener.accept()).await.unwrap().unwrap();
+        drop(stream);
+        told(&server, &root, &run).await;
+    }
+
+    async fn of_the_agents_of_a_block_and_an_archive_one_sees_ones_own(server) {
+        let root = Person::superuser(&server, "root").await;
+        let ada = Person::new(&server, "ada").await;
+        let block = ada.post(&server, "/v1/blocks/", &json!({ "label": "notes", "value": "x" })).await.body;
+        let archive = ada.post(&server, "/v1/archives/", &json!({ "name": "notes" })).await.body;
+        let (block, archive) = (text(&block["id"]), text(&archive["id"]));
+        let mut agents = Vec::new();
+        for person in [&ada, &root] {
+            let agent = person.post(&server, "/v1/agents/", &json!({ "model": SCRIPTED })).await.body;
+            let agent = text(&agent["id"]).to_owned();
+            for attach in [format!("core-memory/blocks/attach/{block}"), format!("archives/attach/{archive}")] {
+                let attached = person.patch(&server, &format!("/v1/agents/{agent}/{attach}"), &json!({})).await;
+                assert!(attached.status.is_success(), "{attached:?}");
+            }
+            agents.push(agent);
+        }
+        for path in [format!("/v1/blocks/{block}/agents"), format!("/v1/archives/{archive}/agents")] {
+            assert_eq!(each(&ada.get(&server, &path).await.body, "id"), [agents[0].as_str()], "{path}");
+            assert_eq!(root.get(&server, &path).await.body.as_array().unwrap().len(), 2, "{path}");
+        }
+    }
+}

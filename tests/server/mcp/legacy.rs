@@ -90,7 +90,7 @@ async fn a_server_is_tried_without_being_registered() {
         json!({ "server_name": "test", "type": "streamable_http", "server_url": fake.url() });
     assert_eq!(put(&server, &named).await.status, 200);
     let refused = server.post(&format!("{SERVERS}/other"), &config).await;
-    assert_eq!(refused.status, 405);
+    assert_eq!(refused.status, 404);
     let deleted = server.delete(&format!("{SERVERS}/test")).await;
     assert_eq!((deleted.status.as_u16(), deleted.body), (200, json!([])));
     let stdio = json!({ "server_name": "mine", "type": "stdio", "command": "sh", "args": [] });

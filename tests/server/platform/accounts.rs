@@ -93,6 +93,18 @@ on_both! {
         }
     }
 
+    async fn a_body_of_fifty_megabytes_is_refused_for_its_size(server) {
+        let ada = Person::new(&server, "ada").await;
+        let body = json!({ "email": "a".repeat(50 << 20), "password": PASSWORD });
+        for path in ["/api/v1/auth/register", "/api/v1/auth/login"] {
+            assert_eq!(server.post(path, &body).await.refusal(), (413, "body_too_large"), "{path}");
+        }
+        let project = json!({ "name": "a".repeat(50 << 20), "slug": "p" });
+        let refused = ada.post(&server, "/api/v1/projects", &project).await;
+        assert_eq!(refused.refusal(), (413, "body_too_large"));
+        assert_eq!(ada.get(&server, "/api/v1/projects").await.body["pagination"]["total"], 0);
+    }
+
     async fn who_signs_out_is_out_at_once(server) {
         let ada = Person::new(&server, "ada").await;
         let other = login(&server, &ada.email, PASSWORD).await;

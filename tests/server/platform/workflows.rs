@@ -8,6 +8,7 @@ use crate::{
     both::on_both,
     clients::{said, text},
     mcp::{fake::Fake, registered},
+    support::TestServer,
 };
 
 const TYPES: &str = "/api/v1/agent-types";
@@ -194,7 +195,8 @@ on_both! {
         let (project, agent) = project_with_agent(&server, (&root, &ada), "shop").await;
         let none = ada.get(&server, &format!("{agent}/metrics")).await.body;
         assert_eq!((&none["total_instances"], &none["idle_instances"]), (&json!(1), &json!(1)));
-        assert_eq!((&none["total_tokens_used"], &none["total_cost_incurred"]), (&json!(0), &json!(0.0)));
+        assert_eq!(none["total_tokens_used"], 0);
+        assert_eq!(none["total_cost_incurred"].to_string(), "0.0");
         let mut tokens = 0;
         for _ in 0..2 {
             let input = json!({ "input": "hello", "streaming": false });
@@ -245,4 +247,34 @@ on_both! {
         assert_eq!(ada.get(&server, &agent).await.status, 404);
         assert_eq!(ada.post(&server, "/api/v1/projects", &slug).await.status, 201);
     }
+}
+
+#[tokio::test]
+async fn tokens_cost_what_the_operator_says() {
+    let server = TestServer::start_with(|config| {
+        let prices = json!({ "bulkhead/scripted": { "input": 1000.0, "output": 2000.0 } });
+        config.prices = serde_json::from_value(prices).unwrap();
+        config.token = Some("t0ken".to_owned());
+    })
+    .await;
+    let ada = Person::new(&server, "ada").await;
+    let body = type_body("helper");
+    let of_type = ask(&server, Some("t0ken"), Method::POST, TYPES, Some(&body)).await;
+    assert_eq!(of_type.status, 201, "{of_type:?}");
+    let body = json!({ "name": "P", "slug": "p" });
+    let project = ada.made(&server, "/api/v1/projects", &body).await;
+    let agents = format!("/api/v1/projects/{}/agents", text(&project["id"]));
+    let body = json!({ "agent_type_id": of_type.body["id"], "name": "A" });
+    let made = ada.made(&server, &agents, &body).await;
+    let agent = format!("{agents}/{}", text(&made["id"]));
+    let input = json!({ "input": "hello", "streaming": false });
+    let answer = ada
+        .post(&server, &format!("{agent}/messages"), &input)
+        .await;
+    let tokens = |field: &str| answer.body["usage"][field].as_f64().unwrap();
+    let expected = (tokens("prompt_tokens") * 1000.0 + tokens("completion_tokens") * 2000.0) / 1e6;
+    let sums = ada.get(&server, &format!("{agent}/metrics")).await.body;
+    let cost = sums["total_cost_incurred"].as_f64().unwrap();
+    assert!(expected > 0.0 && (cost - expected).abs() < 1e-9, "{sums}");
+    assert_eq!(sums["unpriced_models"], json!([]));
 }

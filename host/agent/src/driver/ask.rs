@@ -57,7 +57,9 @@ impl Driver {
             let window = self.model.context_window;
             return Err(AgentError::SystemPromptTooLarge { tokens, window });
         }
-        for tries in 0.. {
+        // Each model gets its own tries.
+        let mut tries = 0;
+        loop {
             let request = self.chat_request(offered);
             match self.ask_once(step, offered, &request).await {
                 Ok(asked) => return Ok(asked),
@@ -75,6 +77,7 @@ impl Driver {
                             }
                             other => other,
                         })?;
+                    tries += 1;
                 }
                 Err(error) if error.kind == ErrorKind::ContextWindowExceeded && !error.partial => {
                     return Err(AgentError::ContextWindow(error.to_string()));
@@ -83,11 +86,10 @@ impl Driver {
                     if !self.fall_back(&error).await {
                         return Err(AgentError::Llm(error));
                     }
+                    tries = 0;
                 }
             }
         }
-        // The loop is left by its returns alone.
-        Ok(Asked::Cancelled)
     }
 
     pub(super) fn chat_request(&self, offered: &Offered) -> ChatRequest {

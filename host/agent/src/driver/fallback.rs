@@ -11,7 +11,7 @@ use crate::{AgentError, Engine};
 /// The models that may be asked in the place of this one, by their handles. Whoever named another
 /// model than the agent's own for a request or a conversation wants that one.
 pub(super) fn of(agent: &Agent, model: &LlmConfig) -> VecDeque<String> {
-    if agent.llm_config == *model {
+    if agent.llm_config.handle() == model.handle() {
         agent.fallback_models.iter().cloned().collect()
     } else {
         VecDeque::new()

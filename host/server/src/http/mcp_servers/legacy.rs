@@ -193,7 +193,7 @@ pub(crate) async fn test(
     request: Request,
 ) -> Result<Json<McpServerTest>, Refusal> {
     if name != TEST {
-        return Err(Refusal::method_not_allowed());
+        return Err(Refusal::not_found("Not Found"));
     }
     let (body, given) = read::<LegacyMcpServerConfig>(request).await?;
     config::check_name(&body.server_name)?;

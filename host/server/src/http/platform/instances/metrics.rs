@@ -188,7 +188,8 @@ impl MetricsView {
             total_tokens_used: prompt + completion,
             prompt_tokens: prompt,
             completion_tokens: completion,
-            total_cost_incurred: models.iter().filter_map(|model| model.cost).sum(),
+            // The sum of nothing is -0.0.
+            total_cost_incurred: 0.0 + models.iter().filter_map(|model| model.cost).sum::<f64>(),
             unpriced_models: unpriced.map(|model| model.model.clone()).collect(),
             total_fuel_consumed: usage.iter().map(|agent| agent.fuel).sum(),
             models,

@@ -60,6 +60,7 @@ use axum::{
     Router, middleware,
     response::{IntoResponse as _, Response},
 };
+use futures::{FutureExt as _, future::BoxFuture};
 use http::Uri;
 use tower_http::catch_panic::CatchPanicLayer;
 use tracing::Instrument as _;
@@ -174,16 +175,20 @@ pub(crate) fn router(app: AppState) -> Router {
 async fn unbroken<T: Send + 'static>(
     change: impl Future<Output = Result<T, Rejection>> + Send + 'static,
 ) -> Result<T, Rejection> {
-    let change = tokio::spawn(scope::carried(change).in_current_span());
-    change.await.map_err(|error| Rejection::host(&error))?
+    in_a_task(change.boxed()).await?
 }
 
 /// As [`unbroken`], for routes of the contract.
 async fn unbroken_contract<T: Send + 'static>(
     change: impl Future<Output = Result<T, Refusal>> + Send + 'static,
 ) -> Result<T, Refusal> {
+    in_a_task(change.boxed()).await?
+}
+
+/// A task for each kind of answer instead of one for each change: the code of a task is compiled for its future.
+async fn in_a_task<T: Send + 'static>(change: BoxFuture<'static, T>) -> Result<T, Rejection> {
     let change = tokio::spawn(scope::carried(change).in_current_span());
-    change.await.map_err(|error| Rejection::host(&error))?
+    change.await.map_err(|error| Rejection::host(&error))
 }
 
 async fn no_such_route(uri: Uri) -> Response {

@@ -1,5 +1,7 @@
 //! Accounts, sign-ins and their tokens.
 
+use std::time::Duration;
+
 use reqwest::Method;
 use serde_json::json;
 
@@ -82,6 +84,26 @@ on_both! {
         let next = json!({ "refresh_token": again.body["refresh_token"] });
         let next = ada.post(&server, "/api/v1/auth/refresh", &next).await;
         assert_eq!(next.status, 200, "{next:?}");
+    }
+
+    async fn a_token_counts_until_it_expires_and_says_so_then(server) {
+        let ada = Person::new(&server, "ada").await;
+        let minute = ada.token_for(&server, Some(Duration::from_secs(60)));
+        let expired = ada.token_for(&server, None);
+        for path in [ME, "/api/v1/projects", "/v1/agents/"] {
+            let answer = ask(&server, Some(&minute), Method::GET, path, None).await;
+            assert_eq!(answer.status, 200, "{path}: {answer:?}");
+            let refused = ask(&server, Some(&expired), Method::GET, path, None).await;
+            assert_eq!(refused.refusal(), (401, "unauthorized"), "{path}");
+            assert!(refused.text.contains("the access token has expired"), "{refused:?}");
+        }
+        // Clients send it along when they ask for the next one.
+        let body = json!({ "refresh_token": ada.refresh });
+        let path = "/api/v1/auth/refresh";
+        let next = ask(&server, Some(&expired), Method::POST, path, Some(&body)).await;
+        assert_eq!(next.status, 200, "{next:?}");
+        let next = text(&next.body["access_token"]);
+        assert_eq!(ask(&server, Some(next), Method::GET, ME, None).await.status, 200);
     }
 
     async fn a_refusal_repeats_no_password(server) {

@@ -2,16 +2,23 @@
 //!
 //! - [`accounts`]: sign-ins and their tokens. [`workflows`]: what a team does with it, from a type to
 //!   what an agent cost. [`states`]: what a paused and a terminated agent take.
-//! - [`history`]: what is kept of an agent, and what its end closes.
+//! - [`history`]: what is kept of an agent, and what its end closes. [`fallback`]: models that stand in
+//!   for one that fails.
 //! - [`access`]: every route for everybody. [`tenants`]: what users see of `/v1`.
 
 mod access;
 mod accounts;
+mod fallback;
 mod history;
 mod states;
 mod tenants;
 mod workflows;
 
+use std::time::Duration;
+
+use bulkhead_access::{TokenKey, token};
+use bulkhead_domain::{Timestamp, platform::Session};
+use bulkhead_store::InstallationKey;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -61,6 +68,23 @@ impl Person {
             refresh: text(&tokens.body["refresh_token"]).to_owned(),
             email,
         }
+    }
+
+    /// An access token of this sign-in that counts for so long from now on; one that has expired
+    /// where it is none.
+    pub(crate) fn token_for(&self, server: &TestServer, time: Option<Duration>) -> String {
+        let key = server.data_dir().join("installation.key");
+        let key = InstallationKey::load_or_create(&key).unwrap();
+        let key = TokenKey::new(key.derive("bulkhead access tokens v1"));
+        let now = Timestamp::now();
+        let known = key.check_access(&self.token, now).unwrap();
+        let session = Session {
+            id: known.session,
+            ..Session::new(known.user, token::refresh_expires_at(now))
+        };
+        let lived = token::ACCESS_LIFETIME + token::LEEWAY - time.unwrap_or_default();
+        let made = now.micros() - i64::try_from(lived.as_micros()).unwrap();
+        key.access_token(&session, Timestamp::from_micros(made))
     }
 
     /// Asks with the token.

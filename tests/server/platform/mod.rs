@@ -17,7 +17,10 @@ mod workflows;
 use std::time::Duration;
 
 use bulkhead_access::{TokenKey, token};
-use bulkhead_domain::{Timestamp, platform::Session};
+use bulkhead_domain::{
+    Timestamp,
+    platform::{Session, SessionId},
+};
 use bulkhead_store::InstallationKey;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -73,18 +76,21 @@ impl Person {
     /// An access token of this sign-in that counts for so long from now on; one that has expired
     /// where it is none.
     pub(crate) fn token_for(&self, server: &TestServer, time: Option<Duration>) -> String {
-        let key = server.data_dir().join("installation.key");
-        let key = InstallationKey::load_or_create(&key).unwrap();
-        let key = TokenKey::new(key.derive("bulkhead access tokens v1"));
+        let key = signing_key(server);
         let now = Timestamp::now();
-        let known = key.check_access(&self.token, now).unwrap();
         let session = Session {
-            id: known.session,
-            ..Session::new(known.user, token::refresh_expires_at(now))
+            id: self.session(server),
+            ..Session::new(self.id.parse().unwrap(), token::refresh_expires_at(now))
         };
         let lived = token::ACCESS_LIFETIME + token::LEEWAY - time.unwrap_or_default();
         let made = now.micros() - i64::try_from(lived.as_micros()).unwrap();
         key.access_token(&session, Timestamp::from_micros(made))
+    }
+
+    /// The sign-in.
+    pub(crate) fn session(&self, server: &TestServer) -> SessionId {
+        let token = signing_key(server).check_access(&self.token, Timestamp::now());
+        token.unwrap().session
     }
 
     /// Asks with the token.
@@ -110,6 +116,13 @@ impl Person {
         assert_eq!(made.status, StatusCode::CREATED, "{path}: {made:?}");
         made.body
     }
+}
+
+/// What the server signs tokens with.
+fn signing_key(server: &TestServer) -> TokenKey {
+    let key = server.data_dir().join("installation.key");
+    let key = InstallationKey::load_or_create(&key).unwrap();
+    TokenKey::new(key.derive("bulkhead access tokens v1"))
 }
 
 /// A request with a token or none.

@@ -28,7 +28,7 @@ async fn agent_of(server: &TestServer, person: &Person) -> String {
 async fn open_with(server: &TestServer, token: &str, agent: &str) -> Socket {
     let bearer = format!("Bearer {token}");
     let path = format!("/v1/agents/{agent}/ws");
-    let opened = shake_hands(server, &path, &[("authorization", &bearer)]).await;
+    let opened = shake_hands(server, &path, &[("authorization", bearer.as_str())]).await;
     opened.unwrap().0
 }
 

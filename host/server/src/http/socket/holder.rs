@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use bulkhead_access::Principal;
 use bulkhead_domain::id::AgentId;
+use bulkhead_store::StoreError;
 use http::{Extensions, HeaderMap};
 
 use crate::{
@@ -60,7 +61,7 @@ impl Holder {
         let Some(person) = &self.person else {
             return Ok(());
         };
-        let unknown = |error| Denied::Now(Rejection::from(error).into());
+        let unknown = |error: StoreError| Denied::Now(Rejection::from(error).into());
         let caller = app.platform.caller(&app.store, &person.token).await;
         let caller = caller.map_err(|refused| match refused {
             TokenRefused::Invalid(reason) => Denied::ForGood(reason),

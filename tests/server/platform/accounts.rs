@@ -106,6 +106,30 @@ on_both! {
         assert_eq!(ask(&server, Some(next), Method::GET, ME, None).await.status, 200);
     }
 
+    async fn sign_ins_that_ended_long_ago_are_forgotten_and_others_are_kept(server) {
+        let mut server = server;
+        let ada = Person::new(&server, "ada").await;
+        let old = ada.session(&server);
+        ada.ask(&server, Method::POST, "/api/v1/auth/logout").await;
+        let bob = Person::new(&server, "bob").await;
+        bob.ask(&server, Method::POST, "/api/v1/auth/logout").await;
+        let ended = bob.session(&server);
+        let eve = Person::new(&server, "eve").await;
+        let long_ago = format!("UPDATE sessions SET ended_at = 1 WHERE id = '{old}'");
+        server.database().script(&long_ago).await;
+        // It looks when it has started.
+        server.restart().await;
+        let store = server.database().open().await;
+        let forgotten = async {
+            while store.session(old).await.unwrap().is_some() {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(20), forgotten).await.unwrap();
+        assert!(store.session(ended).await.unwrap().is_some(), "it ended a moment ago");
+        assert_eq!(eve.get(&server, ME).await.status, 200);
+    }
+
     async fn a_refusal_repeats_no_password(server) {
         let body = json!({ "email": "ada@example.com", "password": 12_345_678 });
         for path in ["/api/v1/auth/register", "/api/v1/auth/login"] {
@@ -245,28 +269,4 @@ async fn registration_can_be_closed_to_all_but_who_runs_the_server() {
         login(&server, "ada@example.com", PASSWORD).await.status,
         200
     );
-
-    async fn sign_ins_that_ended_long_ago_are_forgotten_and_others_are_kept(server) {
-        let mut server = server;
-        let ada = Person::new(&server, "ada").await;
-        let old = ada.session(&server);
-        ada.ask(&server, Method::POST, "/api/v1/auth/logout").await;
-        let bob = Person::new(&server, "bob").await;
-        bob.ask(&server, Method::POST, "/api/v1/auth/logout").await;
-        let ended = bob.session(&server);
-        let eve = Person::new(&server, "eve").await;
-        let long_ago = format!("UPDATE sessions SET ended_at = 1 WHERE id = '{old}'");
-        server.database().script(&long_ago).await;
-        // It looks when it has started.
-        server.restart().await;
-        let store = server.database().open().await;
-        let forgotten = async {
-            while store.session(old).await.unwrap().is_some() {
-                tokio::time::sleep(Duration::from_millis(50)).await;
-            }
-        };
-        tokio::time::timeout(Duration::from_secs(20), forgotten).await.unwrap();
-        assert!(store.session(ended).await.unwrap().is_some(), "it ended a moment ago");
-        assert_eq!(eve.get(&server, ME).await.status, 200);
-    }
 }

@@ -38,7 +38,9 @@ async fn agent_with(
 
 async fn hello(server: &TestServer, person: &Person, agent: &str) -> Answer {
     let input = json!({ "input": "say from the script", "streaming": false });
-    person.post(server, &format!("{agent}/messages"), &input).await
+    person
+        .post(server, &format!("{agent}/messages"), &input)
+        .await
 }
 
 async fn models(server: &TestServer, person: &Person, agent: &str) -> Vec<(String, u64)> {

@@ -8,11 +8,7 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 
 use super::{Socket, shake_hands};
 use crate::{
-    both::on_both,
-    clients::text,
-    consistency::ended,
-    platform::Person,
-    support::TestServer,
+    both::on_both, clients::text, consistency::ended, platform::Person, support::TestServer,
 };
 
 /// An agent of somebody.
@@ -35,7 +31,9 @@ async fn open_with(server: &TestServer, token: &str, agent: &str) -> Socket {
 /// A socket on which a run goes on that nobody else would end, and the run.
 async fn busy(server: &TestServer, token: &str, agent: &str) -> (Socket, String) {
     let mut socket = open_with(server, token, agent).await;
-    socket.send(json!({ "type": "message", "input": "wait 120s\nsay late" })).await;
+    socket
+        .send(json!({ "type": "message", "input": "wait 120s\nsay late" }))
+        .await;
     let run = socket.run().await;
     (socket, run)
 }
@@ -46,7 +44,10 @@ async fn closes(server: &TestServer, (mut socket, run): (Socket, String), words:
     let closed = closed.unwrap();
     assert_eq!(closed.code, CloseCode::Policy, "{closed:?}");
     assert!(closed.reason.as_str().contains(words), "{closed:?}");
-    assert!(!frames.iter().any(|frame| frame["content"] == "late"), "{frames:?}");
+    assert!(
+        !frames.iter().any(|frame| frame["content"] == "late"),
+        "{frames:?}"
+    );
     assert_eq!(ended(server, &run).await["status"], "cancelled");
 }
 

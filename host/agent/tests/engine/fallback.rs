@@ -211,7 +211,10 @@ async fn the_rest_of_a_run_asks_the_model_that_answered_and_tools_run_once() {
     assert_eq!(models.asked(), [OWN, ONE, ONE]);
     let names = steps(&world, outcome.run_id).await;
     assert_eq!(handles(&names), [ONE, ONE]);
-    assert_eq!(world.words(agent).await, "user call:remember return:ok text");
+    assert_eq!(
+        world.words(agent).await,
+        "user call:remember return:ok text"
+    );
     let blocks = world.store.blocks_of(&[agent]).await.unwrap();
     assert_eq!(blocks[&agent][0].version, 2, "it was written once");
 }

@@ -162,7 +162,13 @@ async fn people_are_kept_in_postgres_where_the_installation_is() {
         let arguments = [arguments, &["--database-url", database.url()]].concat();
         user(folder.path(), &arguments, password)
     };
-    let create = ["create", "--email", "Ada@example.com", "--superuser", "--json"];
+    let create = [
+        "create",
+        "--email",
+        "Ada@example.com",
+        "--superuser",
+        "--json",
+    ];
     let made = user(&create, PASSWORD).with(0).json();
     let taken = user(&create, PASSWORD).with(3).json();
     assert_eq!(taken["error"]["code"], "email_taken");
@@ -172,12 +178,17 @@ async fn people_are_kept_in_postgres_where_the_installation_is() {
     user(&set, "staple battery horse\n").with(0);
     let kept = database.open().await.user_by_email("ada@example.com").await;
     let (kept, hash) = kept.expect("the database answers").expect("she is there");
-    assert!(kept.is_superuser && hash.starts_with("$argon2id$"), "{hash}");
+    assert!(
+        kept.is_superuser && hash.starts_with("$argon2id$"),
+        "{hash}"
+    );
     let files = std::fs::read_dir(folder.path()).expect("the folder is there");
     let names = files.map(|file| file.expect("a file").file_name());
     let names: Vec<_> = names.collect();
     assert!(
-        !names.iter().any(|name| name.to_string_lossy().ends_with(".db")),
+        !names
+            .iter()
+            .any(|name| name.to_string_lossy().ends_with(".db")),
         "{names:?}"
     );
 }

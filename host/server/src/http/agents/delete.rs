@@ -10,13 +10,7 @@ use super::{find, instance::expect_not_kept};
 use crate::{
     app::App,
     contract::{Refusal, document::Refusals},
-    http::{
-        AppState,
-        messages::control::closed,
-        missing,
-        query::Path,
-        unbroken_contract,
-    },
+    http::{AppState, messages::control::closed, missing, query::Path, unbroken_contract},
 };
 
 /// What was done, for people.

@@ -5,9 +5,7 @@ use bulkhead_agent::RecompileOptions;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::{
-    find, instance::expect_not_kept, relations::Relations, view::AgentView,
-};
+use super::{find, instance::expect_not_kept, relations::Relations, view::AgentView};
 use crate::{
     contract::{
         Body, Parameters, Refusal,

@@ -59,7 +59,9 @@ pub(crate) async fn update(
     Path((project_id, agent_id)): Path<(String, String)>,
     request: Request,
 ) -> Result<Json<InstanceView>, Rejection> {
-    let (_, found) = caller.instance(&app, &project_id, &agent_id, Action::ControlInstance).await?;
+    let (_, found) = caller
+        .instance(&app, &project_id, &agent_id, Action::ControlInstance)
+        .await?;
     let InstanceUpdate { name } = body(request).await?;
     let mut faults = Faults::default();
     faults.name("name", &name);
@@ -71,7 +73,9 @@ pub(crate) async fn update(
     app.store
         .update_agent(&found.instance.agent_id, edit, &AgentRelations::default())
         .await?;
-    let (_, found) = caller.instance(&app, &project_id, &agent_id, Action::ControlInstance).await?;
+    let (_, found) = caller
+        .instance(&app, &project_id, &agent_id, Action::ControlInstance)
+        .await?;
     Ok(Json(found.into()))
 }
 
@@ -161,7 +165,9 @@ async fn stand(
     agent_id: &str,
     to: Standing,
 ) -> Result<InstanceRecord, Rejection> {
-    let (_, found) = caller.instance(app, project_id, agent_id, Action::ControlInstance).await?;
+    let (_, found) = caller
+        .instance(app, project_id, agent_id, Action::ControlInstance)
+        .await?;
     let agent = found.instance.agent_id;
     let own = AppState::clone(app);
     unbroken(async move {
@@ -183,7 +189,9 @@ async fn stand(
     })
     .await?;
     // As it is when what it did has ended.
-    let (_, found) = caller.instance(app, project_id, agent_id, Action::ControlInstance).await?;
+    let (_, found) = caller
+        .instance(app, project_id, agent_id, Action::ControlInstance)
+        .await?;
     Ok(found)
 }
 

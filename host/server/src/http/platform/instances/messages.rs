@@ -51,7 +51,9 @@ pub(crate) async fn send(
     Path((project_id, agent_id)): Path<(String, String)>,
     request: Request,
 ) -> Result<Response, Refusal> {
-    caller.instance(&app, &project_id, &agent_id, Action::MessageInstance).await?;
+    caller
+        .instance(&app, &project_id, &agent_id, Action::MessageInstance)
+        .await?;
     send::send(State(app), Path(agent_id), request).await
 }
 
@@ -77,7 +79,9 @@ pub(crate) async fn send_streaming(
     Path((project_id, agent_id)): Path<(String, String)>,
     request: Request,
 ) -> Result<Response, Refusal> {
-    caller.instance(&app, &project_id, &agent_id, Action::MessageInstance).await?;
+    caller
+        .instance(&app, &project_id, &agent_id, Action::MessageInstance)
+        .await?;
     send::send_streaming(State(app), Path(agent_id), request).await
 }
 
@@ -100,7 +104,9 @@ pub(crate) async fn send_later(
     Path((project_id, agent_id)): Path<(String, String)>,
     request: Request,
 ) -> Result<Json<RunView>, Refusal> {
-    caller.instance(&app, &project_id, &agent_id, Action::MessageInstance).await?;
+    caller
+        .instance(&app, &project_id, &agent_id, Action::MessageInstance)
+        .await?;
     later::send(State(app), Path(agent_id), request).await
 }
 
@@ -124,7 +130,9 @@ pub(crate) async fn list(
     Path((project_id, agent_id)): Path<(String, String)>,
     query: Result<Parameters<ListQuery>, Refusal>,
 ) -> Result<Json<Vec<Value>>, Refusal> {
-    caller.instance(&app, &project_id, &agent_id, Action::ReadInstance).await?;
+    caller
+        .instance(&app, &project_id, &agent_id, Action::ReadInstance)
+        .await?;
     list::list(State(app), Path(agent_id), query?).await
 }
 
@@ -147,6 +155,8 @@ pub(crate) async fn cancel(
     Path((project_id, agent_id)): Path<(String, String)>,
     body: Result<OptionalBody<CancelAgentRunRequest>, Refusal>,
 ) -> Result<Json<Value>, Refusal> {
-    caller.instance(&app, &project_id, &agent_id, Action::MessageInstance).await?;
+    caller
+        .instance(&app, &project_id, &agent_id, Action::MessageInstance)
+        .await?;
     control::cancel(State(app), Path(agent_id), body?).await
 }

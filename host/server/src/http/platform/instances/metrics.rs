@@ -85,7 +85,9 @@ pub(crate) async fn of_instance(
     caller: Caller,
     Path((project_id, agent_id)): Path<(String, String)>,
 ) -> Result<Json<MetricsView>, Rejection> {
-    let (_, found) = caller.instance(&app, &project_id, &agent_id, Action::ReadMetrics).await?;
+    let (_, found) = caller
+        .instance(&app, &project_id, &agent_id, Action::ReadMetrics)
+        .await?;
     let agents = [found.instance.agent_id];
     let usage = app.store.usage_of_agents(UsageOf::Agents(&agents)).await?;
     let counts = Counts::of([(found.facts.status(), 1)]);

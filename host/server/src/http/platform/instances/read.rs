@@ -125,6 +125,8 @@ pub(crate) async fn get(
     caller: Caller,
     Path((project_id, agent_id)): Path<(String, String)>,
 ) -> Result<Json<InstanceView>, Rejection> {
-    let (_, found) = caller.instance(&app, &project_id, &agent_id, Action::ReadInstance).await?;
+    let (_, found) = caller
+        .instance(&app, &project_id, &agent_id, Action::ReadInstance)
+        .await?;
     Ok(Json(found.into()))
 }

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use bulkhead_store::Store;
 use reqwest::Method;
 use serde_json::json;
 
-use super::{PASSWORD, Person, ask, login, register};
+use super::{PASSWORD, Person, ask, key, login, register};
 use crate::{both::on_both, clients::text, support::TestServer};
 
 const ME: &str = "/api/v1/users/me";
@@ -119,7 +120,7 @@ on_both! {
         server.database().script(&long_ago).await;
         // It looks when it has started.
         server.restart().await;
-        let store = server.database().open().await;
+        let store = Store::open(server.database().url(), key(&server)).await.unwrap();
         let forgotten = async {
             while store.session(old).await.unwrap().is_some() {
                 tokio::time::sleep(Duration::from_millis(50)).await;

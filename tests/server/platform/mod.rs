@@ -118,11 +118,14 @@ impl Person {
     }
 }
 
+fn key(server: &TestServer) -> InstallationKey {
+    let key = server.data_dir().join("installation.key");
+    InstallationKey::load_or_create(&key).unwrap()
+}
+
 /// What the server signs tokens with.
 fn signing_key(server: &TestServer) -> TokenKey {
-    let key = server.data_dir().join("installation.key");
-    let key = InstallationKey::load_or_create(&key).unwrap();
-    TokenKey::new(key.derive("bulkhead access tokens v1"))
+    TokenKey::new(key(server).derive("bulkhead access tokens v1"))
 }
 
 /// A request with a token or none.

@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
-use bulkhead_store::testing::{Kind, TestDatabase};
+use bulkhead_store::{
+    InstallationKey, Store,
+    testing::{Kind, TestDatabase},
+};
 use serde_json::json;
 
 use crate::support::{Ended, Server, bulkhead, run, run_with_input, text};
@@ -176,7 +179,10 @@ async fn people_are_kept_in_postgres_where_the_installation_is() {
     assert_eq!(listed, json!([made]));
     let set = ["set-password", "--email", "ada@example.com", "--json"];
     user(&set, "staple battery horse\n").with(0);
-    let kept = database.open().await.user_by_email("ada@example.com").await;
+    let key = InstallationKey::load_or_create(&folder.path().join("installation.key"));
+    let store = Store::open(database.url(), key.expect("a key")).await;
+    let store = store.expect("the database opens");
+    let kept = store.user_by_email("ada@example.com").await;
     let (kept, hash) = kept.expect("the database answers").expect("she is there");
     assert!(
         kept.is_superuser && hash.starts_with("$argon2id$"),

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{agent::made as made_agent, block};
 
-fn identity(key: &str) -> Identity {
+pub(crate) fn identity(key: &str) -> Identity {
     let now = Timestamp::now();
     Identity {
         id: IdentityId::random(),

@@ -71,5 +71,6 @@ mod step;
 mod tool;
 mod tool_component;
 mod tool_list;
+mod upgrade;
 mod usage;
 mod user;

@@ -229,6 +229,9 @@ on_both! {
             assert_eq!(seen(&store, Some(user.id)).await, sorted(expected));
         }
         assert_eq!(seen(&store, Some(UserId::random())).await, [tool]);
+        let filter = AgentFilter { of_no_user: true, ..Default::default() };
+        let found = store.agents(&filter).await.unwrap();
+        assert_eq!((found.len(), found[0].id), (1, of_nobody.agent));
         let all = [of_ada.ids, of_bob.ids, of_nobody.ids].concat();
         assert_eq!(seen(&store, None).await, sorted(all));
     }

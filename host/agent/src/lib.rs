@@ -6,7 +6,8 @@
 //!   [`input`], [`event`], [`error`]: what goes in and what comes out. `active`: one run at a time
 //!   for each thread. `abandoned`: runs whose server was killed.
 //! - `closing`: what is ended before a thread is deleted.
-//! - `thread`: what a run works on; `recent`: what is kept of it for the next. [`model`]: which model answers. `toolset`, `legacy`: what it is
+//! - `thread`: what a run works on; `recent`: what is kept of it for the next. [`model`]: which model
+//!   answers; `fallback`: which others. `toolset`, `legacy`: what it is
 //!   offered. `answer`: its reply as messages. `transcript`: stored messages as a model is sent them.
 //! - [`prompt`], [`start`], [`defaults`]: what an agent begins with and is told. [`pack`], [`clock`]:
 //!   notices and times as models read them.
@@ -26,6 +27,7 @@ mod driver;
 pub mod engine;
 pub mod error;
 pub mod event;
+mod fallback;
 pub mod input;
 mod legacy;
 pub mod model;

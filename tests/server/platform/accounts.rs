@@ -1,9 +1,12 @@
 //! Accounts, sign-ins and their tokens.
 
+use std::time::Duration;
+
+use bulkhead_store::Store;
 use reqwest::Method;
 use serde_json::json;
 
-use super::{PASSWORD, Person, ask, login, register};
+use super::{PASSWORD, Person, ask, key, login, register};
 use crate::{both::on_both, clients::text, support::TestServer};
 
 const ME: &str = "/api/v1/users/me";
@@ -82,6 +85,50 @@ on_both! {
         let next = json!({ "refresh_token": again.body["refresh_token"] });
         let next = ada.post(&server, "/api/v1/auth/refresh", &next).await;
         assert_eq!(next.status, 200, "{next:?}");
+    }
+
+    async fn a_token_counts_until_it_expires_and_says_so_then(server) {
+        let ada = Person::new(&server, "ada").await;
+        let minute = ada.token_for(&server, Some(Duration::from_secs(60)));
+        let expired = ada.token_for(&server, None);
+        for path in [ME, "/api/v1/projects", "/v1/agents/"] {
+            let answer = ask(&server, Some(&minute), Method::GET, path, None).await;
+            assert_eq!(answer.status, 200, "{path}: {answer:?}");
+            let refused = ask(&server, Some(&expired), Method::GET, path, None).await;
+            assert_eq!(refused.refusal(), (401, "unauthorized"), "{path}");
+            assert!(refused.text.contains("the access token has expired"), "{refused:?}");
+        }
+        // Clients send it along when they ask for the next one.
+        let body = json!({ "refresh_token": ada.refresh });
+        let path = "/api/v1/auth/refresh";
+        let next = ask(&server, Some(&expired), Method::POST, path, Some(&body)).await;
+        assert_eq!(next.status, 200, "{next:?}");
+        let next = text(&next.body["access_token"]);
+        assert_eq!(ask(&server, Some(next), Method::GET, ME, None).await.status, 200);
+    }
+
+    async fn sign_ins_that_ended_long_ago_are_forgotten_and_others_are_kept(server) {
+        let mut server = server;
+        let ada = Person::new(&server, "ada").await;
+        let old = ada.session(&server);
+        ada.ask(&server, Method::POST, "/api/v1/auth/logout").await;
+        let bob = Person::new(&server, "bob").await;
+        bob.ask(&server, Method::POST, "/api/v1/auth/logout").await;
+        let ended = bob.session(&server);
+        let eve = Person::new(&server, "eve").await;
+        let long_ago = format!("UPDATE sessions SET ended_at = 1 WHERE id = '{old}'");
+        server.database().script(&long_ago).await;
+        // It looks when it has started.
+        server.restart().await;
+        let store = Store::open(server.database().url(), key(&server)).await.unwrap();
+        let forgotten = async {
+            while store.session(old).await.unwrap().is_some() {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(20), forgotten).await.unwrap();
+        assert!(store.session(ended).await.unwrap().is_some(), "it ended a moment ago");
+        assert_eq!(eve.get(&server, ME).await.status, 200);
     }
 
     async fn a_refusal_repeats_no_password(server) {

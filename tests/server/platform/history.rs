@@ -7,10 +7,10 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-use super::{Person, project_with_agent};
+use super::{Person, ask, project_with_agent};
 use crate::{
     both::on_both,
-    clients::{SCRIPTED, each, text},
+    clients::{SCRIPTED, detail, each, said, text},
     messages::tool_with,
     support::TestServer,
 };
@@ -53,27 +53,68 @@ on_both! {
         let root = Person::superuser(&server, "root").await;
         let ada = Person::new(&server, "ada").await;
         let (_, agent) = project_with_agent(&server, (&root, &ada), "shop").await;
-        let input = json!({ "input": "hello", "streaming": false });
-        ada.post(&server, &format!("{agent}/messages"), &input).await;
         let id = agent.rsplit('/').next().unwrap();
+        let conversation = format!("/v1/conversations/?agent_id={id}");
+        let conversation = ada.post(&server, &conversation, &json!({})).await;
+        let conversation = format!("/v1/conversations/{}", text(&conversation.body["id"]));
+        let input = json!({ "input": "hello", "streaming": false });
+        for messages in [format!("{agent}/messages"), format!("{conversation}/messages")] {
+            let answer = ada.post(&server, &messages, &input).await;
+            assert_eq!(answer.status, 200, "{answer:?}");
+        }
         let runs = ada.get(&server, &format!("/v1/runs/?agent_id={id}")).await.body;
         let run = format!("/v1/runs/{}", text(&runs[0]["id"]));
-        for person in [&ada, &root] {
-            let refused = person.ask(&server, Method::DELETE, &run).await;
-            assert_eq!(refused.refusal(), (409, "is_instance"));
-            let reset = json!({ "add_default_initial_messages": false });
-            let refused = person.patch(&server, &format!("/v1/agents/{id}/reset-messages"), &reset).await;
-            assert_eq!(refused.refusal(), (409, "is_instance"));
-            // Nobody would count what it costs.
-            let prompt = json!({ "prompt": "hi" });
-            let refused = person.post(&server, &format!("/v1/agents/{id}/generate"), &prompt).await;
-            assert_eq!(refused.refusal(), (409, "is_instance"));
+        let v1 = format!("/v1/agents/{id}");
+        let reset = json!({ "add_default_initial_messages": false });
+        let kept = "The agent belongs to a project, where its history is kept: terminate it there";
+        // Nobody would count what it costs.
+        let prompt = json!({ "prompt": "hi" });
+        let counted = "The agent belongs to a project, where what it costs is counted";
+        for token in [Some(&ada), Some(&root), None].map(|person| person.map(|of| of.token.as_str())) {
+            for (method, path, body, expected) in [
+                (Method::DELETE, v1.clone(), None, kept),
+                (Method::DELETE, run.clone(), None, kept),
+                (Method::DELETE, conversation.clone(), None, kept),
+                (Method::PATCH, format!("{v1}/reset-messages"), Some(&reset), kept),
+                (Method::POST, format!("{v1}/generate"), Some(&prompt), counted),
+            ] {
+                let refused = ask(&server, token, method, &path, body).await;
+                let (status, words) = detail(&refused);
+                assert_eq!(status, 409, "{path}: {refused:?}");
+                assert!(words.starts_with(expected), "{path}: {refused:?}");
+                assert_eq!(refused.body.as_object().unwrap().len(), 1, "{path}: {refused:?}");
+                assert_eq!(refused.headers["x-should-retry"], "false");
+            }
         }
         assert_eq!(ada.get(&server, &run).await.body["status"], "completed");
-        let messages = ada.get(&server, &format!("{agent}/messages")).await.body;
-        assert!(messages.as_array().unwrap().len() >= 2, "{messages}");
+        for messages in [format!("{agent}/messages"), format!("{conversation}/messages")] {
+            let messages = ada.get(&server, &messages).await.body;
+            assert!(messages.as_array().unwrap().len() >= 2, "{messages}");
+        }
         let sums = ada.get(&server, &format!("{agent}/metrics")).await.body;
-        assert_eq!(sums["total_tasks_completed"], 1);
+        assert_eq!(sums["total_tasks_completed"], 2);
+    }
+
+    async fn the_memory_of_an_agent_of_a_project_is_its_owners_to_change(server) {
+        let root = Person::superuser(&server, "root").await;
+        let ada = Person::new(&server, "ada").await;
+        let (_, agent) = project_with_agent(&server, (&root, &ada), "shop").await;
+        let v1 = format!("/v1/agents/{}", agent.rsplit('/').next().unwrap());
+        let block = json!({ "label": "notes", "value": "x" });
+        let block = ada.post(&server, "/v1/blocks/", &block).await.body;
+        let archive = ada.post(&server, "/v1/archives/", &json!({ "name": "notes" })).await.body;
+        let (block, archive) = (text(&block["id"]), text(&archive["id"]));
+        for attach in [format!("core-memory/blocks/attach/{block}"), format!("archives/attach/{archive}")] {
+            let attached = ada.patch(&server, &format!("{v1}/{attach}"), &json!({})).await;
+            assert!(attached.status.is_success(), "{attached:?}");
+        }
+        for path in [format!("/v1/blocks/{block}"), format!("/v1/archives/{archive}")] {
+            let deleted = ada.ask(&server, Method::DELETE, &path).await;
+            assert!(deleted.status.is_success(), "{deleted:?}");
+        }
+        let input = json!({ "input": "say still here", "streaming": false });
+        let answer = ada.post(&server, &format!("{agent}/messages"), &input).await;
+        assert_eq!(said(&answer.body), ["still here"], "{answer:?}");
     }
 
     async fn an_end_closes_what_waits_in_every_conversation(server) {

@@ -2,16 +2,26 @@
 //!
 //! - [`accounts`]: sign-ins and their tokens. [`workflows`]: what a team does with it, from a type to
 //!   what an agent cost. [`states`]: what a paused and a terminated agent take.
-//! - [`history`]: what is kept of an agent, and what its end closes.
+//! - [`history`]: what is kept of an agent, and what its end closes. [`fallback`]: models that stand in
+//!   for one that fails.
 //! - [`access`]: every route for everybody. [`tenants`]: what users see of `/v1`.
 
 mod access;
 mod accounts;
+mod fallback;
 mod history;
 mod states;
 mod tenants;
 mod workflows;
 
+use std::time::Duration;
+
+use bulkhead_access::{TokenKey, token};
+use bulkhead_domain::{
+    Timestamp,
+    platform::{Session, SessionId},
+};
+use bulkhead_store::InstallationKey;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -63,6 +73,26 @@ impl Person {
         }
     }
 
+    /// An access token of this sign-in that counts for so long from now on; one that has expired
+    /// where it is none.
+    pub(crate) fn token_for(&self, server: &TestServer, time: Option<Duration>) -> String {
+        let key = signing_key(server);
+        let now = Timestamp::now();
+        let session = Session {
+            id: self.session(server),
+            ..Session::new(self.id.parse().unwrap(), token::refresh_expires_at(now))
+        };
+        let lived = token::ACCESS_LIFETIME + token::LEEWAY - time.unwrap_or_default();
+        let made = now.micros() - i64::try_from(lived.as_micros()).unwrap();
+        key.access_token(&session, Timestamp::from_micros(made))
+    }
+
+    /// The sign-in.
+    pub(crate) fn session(&self, server: &TestServer) -> SessionId {
+        let token = signing_key(server).check_access(&self.token, Timestamp::now());
+        token.unwrap().session
+    }
+
     /// Asks with the token.
     pub(crate) async fn ask(&self, server: &TestServer, method: Method, path: &str) -> Answer {
         ask(server, Some(&self.token), method, path, None).await
@@ -86,6 +116,16 @@ impl Person {
         assert_eq!(made.status, StatusCode::CREATED, "{path}: {made:?}");
         made.body
     }
+}
+
+fn key(server: &TestServer) -> InstallationKey {
+    let key = server.data_dir().join("installation.key");
+    InstallationKey::load_or_create(&key).unwrap()
+}
+
+/// What the server signs tokens with.
+fn signing_key(server: &TestServer) -> TokenKey {
+    TokenKey::new(key(server).derive("bulkhead access tokens v1"))
 }
 
 /// A request with a token or none.

@@ -101,20 +101,6 @@ on_both! {
         assert_eq!(sums["total_tasks_completed"], 1);
     }
 
-    async fn an_agent_of_a_project_is_not_deleted_over_v1(server) {
-        let root = Person::superuser(&server, "root").await;
-        let ada = Person::new(&server, "ada").await;
-        let (_, agent) = project_with_agent(&server, (&root, &ada), "shop").await;
-        let id = agent.rsplit('/').next().unwrap();
-        let v1 = format!("/v1/agents/{id}");
-        for person in [&ada, &root] {
-            let refused = person.ask(&server, Method::DELETE, &v1).await;
-            assert_eq!(refused.refusal(), (409, "is_instance"));
-        }
-        assert_eq!(server.delete(&v1).await.refusal(), (409, "is_instance"));
-        assert_eq!(status(&server, &ada, &agent).await, "idle");
-    }
-
     async fn pausing_cancels_what_goes_on(server) {
         let root = Person::superuser(&server, "root").await;
         let ada = Person::new(&server, "ada").await;

@@ -243,3 +243,31 @@ async fn an_agent_does_not_reach_agents_of_somebody_else() {
         assert!(!heard.text.contains("tagged"), "{heard:?}");
     }
 }
+
+#[tokio::test]
+async fn agents_of_other_people_take_no_place_among_those_that_are_asked() {
+    let server = with_tools().await;
+    let ada = Person::new(&server, "ada").await;
+    let tagged = json!({ "model": SCRIPTED, "tags": ["worker"], "include_base_tools": false });
+    // As many as one call may ask, and older than the one that is meant.
+    for _ in 0..50 {
+        let made = ada.post(&server, "/v1/agents/", &tagged).await;
+        assert_eq!(made.status, 200, "{made:?}");
+    }
+    let other = json!({ "model": SCRIPTED, "tags": ["worker", "night"] });
+    let of_nobody = crate::clients::agent(&server, other).await;
+    let asks = json!({ "model": SCRIPTED, "include_multi_agent_tools": true });
+    let asks = crate::clients::agent(&server, asks).await;
+    for (all, some) in [(vec!["worker"], vec![]), (vec!["worker"], vec!["night"])] {
+        let call = json!({ "message": "tagged", "match_all": all, "match_some": some });
+        let input = json!({ "streaming": false,
+            "input": format!("call send_message_to_agents_matching_tags with {call}") });
+        let answer = server
+            .post(&format!("/v1/agents/{asks}/messages"), &input)
+            .await;
+        assert_eq!(answer.status, 200, "{answer:?}");
+        assert!(answer.text.contains(of_nobody.as_str()), "{answer:?}");
+    }
+    let heard = ada.get(&server, "/v1/messages/?limit=500").await;
+    assert!(!heard.text.contains("Incoming message"), "{heard:?}");
+}

@@ -3,11 +3,12 @@
 //! - [`talk`]: streams, several at once, cancelled and answered on the same socket.
 //! - [`leaving`]: sockets that end, by the client or by the server; [`protocol`]: those on which a
 //!   client breaks the protocol. [`refused`]: what is no frame of this server, and who may open a
-//!   socket.
+//!   socket. [`signed_out`]: sockets of people who may not use them any more.
 
 mod leaving;
 mod protocol;
 mod refused;
+mod signed_out;
 mod talk;
 
 use std::time::Duration;
@@ -88,11 +89,17 @@ impl Socket {
 
     /// What the server says when it closes, and what it said before.
     async fn closed(&mut self) -> (Vec<Value>, Option<CloseCode>) {
+        let (frames, closed) = self.closed_for().await;
+        (frames, closed.map(|frame| frame.code))
+    }
+
+    /// The same with its words.
+    async fn closed_for(&mut self) -> (Vec<Value>, Option<CloseFrame>) {
         let mut frames = Vec::new();
         loop {
             match self.try_next().await {
                 Ok(frame) => frames.push(frame),
-                Err(closed) => return (frames, closed.map(|frame| frame.code)),
+                Err(closed) => return (frames, closed),
             }
         }
     }

@@ -24,7 +24,7 @@ pub enum Principal {
 
 /// What the principal is to the thing that the request names, from the least to the most.
 ///
-/// In a project it is the role. Of a thing of `/v1`, whoever made it is the owner.
+/// In a project it is the role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Relation {
     /// Nothing.
@@ -110,8 +110,6 @@ macro_rules! actions {
 actions! {
     /// Make a user for oneself; an operator can close that for all but superusers.
     RegisterUser: Anyone;
-    /// Sign in, and go on with a refresh token.
-    SignIn: Anyone;
 
     /// See who one is.
     ReadSelf: Person;
@@ -164,8 +162,6 @@ actions! {
     ReadCatalog: SignedIn;
     /// Over `/v1`: make an agent, a block or whatever else is somebody's.
     CreateObject: SignedIn;
-    /// Over `/v1`: do anything with what is somebody's.
-    UseObject: AtLeast(Relation::Owner);
     /// Over `/v1`: install components, grant, keep credentials, set up providers.
     ManageInstallation: Superuser;
 }

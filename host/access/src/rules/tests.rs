@@ -7,7 +7,6 @@ use super::*;
 /// from the rules.
 const TABLE: &[(Action, &str)] = &[
     (Action::RegisterUser, "ok  ok  ok  ok  ok  ok  ok "),
-    (Action::SignIn, "ok  ok  ok  ok  ok  ok  ok "),
     (Action::ReadSelf, "401 403 ok  ok  ok  ok  ok "),
     (Action::UpdateSelf, "401 403 ok  ok  ok  ok  ok "),
     (Action::ChangePassword, "401 403 ok  ok  ok  ok  ok "),
@@ -31,7 +30,6 @@ const TABLE: &[(Action, &str)] = &[
     (Action::ReadMetrics, "401 ok  ok  404 ok  ok  ok "),
     (Action::ReadCatalog, "401 ok  ok  ok  ok  ok  ok "),
     (Action::CreateObject, "401 ok  ok  ok  ok  ok  ok "),
-    (Action::UseObject, "401 ok  ok  404 403 403 ok "),
     (Action::ManageInstallation, "401 ok  ok  403 403 403 403"),
 ];
 

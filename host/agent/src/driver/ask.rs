@@ -45,7 +45,8 @@ struct Kinds {
 }
 
 impl Driver {
-    /// Asks the model, with a shorter context where the provider says that it does not fit.
+    /// Asks the model, with a shorter context where the provider says that it does not fit, and others
+    /// where it fails.
     pub(super) async fn ask(
         &mut self,
         step: &Begun,
@@ -57,37 +58,34 @@ impl Driver {
             let window = self.model.context_window;
             return Err(AgentError::SystemPromptTooLarge { tokens, window });
         }
-        // Each model gets its own tries.
         let mut tries = 0;
+        // The model that was asked first, and why it gave no answer.
+        let mut first = None;
         loop {
             let request = self.chat_request(offered);
-            match self.ask_once(step, offered, &request).await {
+            let error = match self.ask_once(step, offered, &request).await {
                 Ok(asked) => return Ok(asked),
-                Err(error)
-                    if error.kind == ErrorKind::ContextWindowExceeded
-                        && !error.partial
-                        && tries < SHORTER_TRIES =>
-                {
-                    tracing::debug!(tries, "the context does not fit and is made shorter");
-                    self.shrink("context_window_exceeded", Some(step.id), tries)
-                        .await
-                        .map_err(|failed| match failed {
-                            AgentError::NothingToCompact => {
-                                AgentError::ContextWindow(error.to_string())
-                            }
-                            other => other,
-                        })?;
-                    tries += 1;
-                }
-                Err(error) if error.kind == ErrorKind::ContextWindowExceeded && !error.partial => {
+                Err(error) => error,
+            };
+            let is_too_long = error.kind == ErrorKind::ContextWindowExceeded && !error.partial;
+            if is_too_long && !self.has_fallen_back() {
+                if tries == SHORTER_TRIES {
                     return Err(AgentError::ContextWindow(error.to_string()));
                 }
-                Err(error) => {
-                    if !self.fall_back(&error).await {
-                        return Err(AgentError::Llm(error));
-                    }
-                    tries = 0;
+                tracing::debug!(tries, "the context does not fit and is made shorter");
+                let shrunk = self.shrink("context_window_exceeded", Some(step.id), tries);
+                shrunk.await.map_err(|failed| match failed {
+                    AgentError::NothingToCompact => AgentError::ContextWindow(error.to_string()),
+                    other => other,
+                })?;
+                tries += 1;
+                continue;
+            }
+            match self.fall_back(&error, &request).await {
+                Some(before) => {
+                    first.get_or_insert((before, error));
                 }
+                None => return Err(self.unanswered(first, error)),
             }
         }
     }

@@ -3,8 +3,8 @@
 //!
 //! - [`ask`]: one question to the model, with its pieces. [`execute`]: tools of one reply.
 //! - [`step`]: one step from question to commit. [`resume`]: an answer to a request for approval.
-//! - [`end`]: how a run ends in the database. [`shrink`]: the context is made shorter. [`preview`]:
-//!   the first question, without a run.
+//! - [`end`]: how a run ends in the database. [`shrink`]: the context is made shorter. [`instead`]:
+//!   another model where one fails. [`preview`]: the first question, without a run.
 //!
 //! What a client sent is stored with the first step that is done: a run whose first step fails or
 //! is cancelled leaves no trace in the history.
@@ -12,7 +12,7 @@
 mod ask;
 mod end;
 mod execute;
-mod fallback;
+mod instead;
 mod preview;
 mod resume;
 mod shrink;
@@ -43,6 +43,7 @@ use crate::{
     approval::Open,
     engine::{Begun, Failure, Outcome},
     event::{Event, Listener, Shown},
+    fallback,
     input::Decision,
     pack, prompt,
     request::RunRequest,
@@ -79,6 +80,8 @@ pub(crate) struct Driver {
     endpoint: Endpoint,
     /// Handles of the models that are asked where this one fails.
     fallbacks: VecDeque<String>,
+    /// The thread's own model, while another one is asked because that one failed.
+    own_model: Option<LlmConfig>,
     history: CallHistory,
     /// Input that waits for the first step that is done.
     input: Vec<Message>,
@@ -241,9 +244,9 @@ impl Driver {
             began,
         } = job;
         let store = engine.store().clone();
-        let mut model = model(&engine, &request, &thread).await?;
+        let model = model(&engine, &request, &thread).await?;
         let mut fallbacks = fallback::of(&thread.agent, &model);
-        let endpoint = fallback::endpoint(&engine, &mut model, &mut fallbacks).await?;
+        let (model, endpoint) = fallback::reached(&engine, model, &mut fallbacks).await?;
         if model != thread.agent.llm_config {
             Arc::make_mut(&mut thread.agent).llm_config = model.clone();
         }
@@ -264,6 +267,7 @@ impl Driver {
             model,
             endpoint,
             fallbacks,
+            own_model: None,
             history: CallHistory::default(),
             input: Vec::new(),
             usage: Usage::default(),

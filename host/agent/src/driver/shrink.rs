@@ -32,7 +32,7 @@ impl Driver {
         self.tell(Event::Compacting {
             trigger,
             context_tokens,
-            context_window: self.model.context_window,
+            context_window: self.own_model().context_window,
             run_id: Some(self.run.id),
             step_id,
         })
@@ -40,6 +40,8 @@ impl Driver {
         let job = Job {
             engine: &self.engine,
             model: &self.model,
+            fallbacks: self.fallbacks.clone(),
+            window: self.own_model().context_window,
             settings,
             trigger: Some(trigger),
             context_tokens: Some(context_tokens),

@@ -405,7 +405,7 @@ impl Driver {
     /// Makes the context shorter where it fills most of the window. That it could not be done now
     /// is no reason to fail a step that is stored: the next one tries again.
     async fn shrink_if_full(&mut self, reply: &ChatReply, step: &Begun, flow: Flow) {
-        let window = self.model.context_window as f64;
+        let window = self.own_model().context_window as f64;
         let is_full = reply.usage.total_tokens as f64 > SHRINK_ABOVE * window;
         let waits = matches!(
             flow,

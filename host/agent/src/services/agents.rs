@@ -1,6 +1,6 @@
 //! Messages from one agent to others, by runs of theirs.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use bulkhead_domain::{
     Role,
@@ -8,7 +8,7 @@ use bulkhead_domain::{
     platform::UserId,
 };
 use bulkhead_sandbox::services::{AgentReply, AgentsError, AgentsService};
-use bulkhead_store::{AgentFilter, Paging};
+use bulkhead_store::{AgentFilter, Paging, StoreError};
 use futures::{StreamExt as _, future::BoxFuture, stream};
 use tokio_util::sync::CancellationToken;
 
@@ -28,7 +28,9 @@ const NOTICE: &str = "this is a one-way notification; if you need to respond, us
 /// Agents that may wait for each other in a row.
 const CHAIN_MAX: usize = 5;
 /// Agents that one call may ask.
-const ASKED_MAX: u32 = 50;
+const ASKED_MAX: usize = 50;
+/// Agents that are read at once; the asking one may be among them.
+const PAGE: u32 = 60;
 /// Of those, how many at a time.
 const ASKED_AT_ONCE: usize = 5;
 
@@ -98,31 +100,64 @@ impl OtherAgents {
         Ok(id)
     }
 
-    /// Leaves those that belong to the person to whom the asking agent belongs, or like it to nobody:
+    /// The people to whom these agents and the asking one belong, an entry for each that is there.
+    async fn owners(
+        &self,
+        agents: &[AgentId],
+    ) -> Result<HashMap<String, Option<UserId>>, AgentsError> {
+        let names = agents.iter().map(ToString::to_string);
+        let names: Vec<String> = names.chain([self.asker()]).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let owners = self.engine.store().owners(&names).await;
+        owners.map_err(failed)
+    }
+
+    /// An agent that belongs to the person to whom the asking agent belongs, or like it to nobody:
     /// others are not there for it.
-    async fn reached(&self, ids: &[AgentId]) -> Result<Vec<AgentId>, AgentsError> {
-        let asker = self.asker();
-        let names: Vec<String> = ids.iter().map(ToString::to_string).collect();
-        let all: Vec<&str> = names.iter().chain([&asker]).map(String::as_str).collect();
-        let owners = self.engine.store().owners(&all).await;
-        let owners = owners.map_err(|error| AgentsError::Unavailable(unavailable(&error)))?;
-        let own = owners.get(&asker).copied().flatten();
-        let reached = ids.iter().zip(&names);
-        let reached = reached.filter(|(_, name)| owners.get(*name) == Some(&own));
-        Ok(reached.map(|(id, _)| *id).collect())
-    }
-
-    /// The person to whom the asking agent belongs.
-    async fn owner(&self) -> Result<Option<UserId>, AgentsError> {
-        let asker = self.asker();
-        let owners = self.engine.store().owners(&[asker.as_str()]).await;
-        let owners = owners.map_err(|error| AgentsError::Unavailable(unavailable(&error)))?;
-        Ok(owners.get(&asker).copied().flatten())
-    }
-
     async fn reach(&self, id: AgentId) -> Result<AgentId, AgentsError> {
-        let reached = self.reached(&[id]).await?;
-        reached.first().copied().ok_or(AgentsError::NotFound)
+        let owners = self.owners(&[id]).await?;
+        let own = owners.get(&self.asker());
+        match own.is_some() && own == owners.get(&id.to_string()) {
+            true => Ok(id),
+            false => Err(AgentsError::NotFound),
+        }
+    }
+
+    /// The agents with these tags that it reaches, as many as one call may ask. Those that are not
+    /// asked take no place among them.
+    async fn matching(
+        &self,
+        match_all: Vec<String>,
+        match_some: Vec<String>,
+    ) -> Result<Vec<AgentId>, AgentsError> {
+        let owners = self.owners(&[]).await?;
+        let own = *owners.get(&self.asker()).ok_or(AgentsError::NotFound)?;
+        let mut filter = AgentFilter {
+            tags: Some(match_all),
+            match_all_tags: true,
+            other_tags: Some(match_some),
+            created_by: own,
+            of_no_user: own.is_none(),
+            paging: Paging {
+                limit: Some(PAGE),
+                ascending: true,
+                ..Paging::default()
+            },
+            ..AgentFilter::default()
+        };
+        let mut ids = Vec::new();
+        loop {
+            let page = self.engine.store().agents(&filter).await.map_err(failed)?;
+            let Some(last) = page.last() else { break };
+            filter.paging.after = Some(last.id.to_string());
+            let others = page.iter().map(|agent| agent.id);
+            ids.extend(others.filter(|id| !self.chain.contains(id)));
+            if ids.len() >= ASKED_MAX {
+                ids.truncate(ASKED_MAX);
+                break;
+            }
+        }
+        Ok(ids)
     }
 
     async fn answer(&self, id: AgentId, text: &str) -> Result<AgentReply, AgentsError> {
@@ -192,35 +227,7 @@ impl AgentsService for OtherAgents {
         match_some: Vec<String>,
     ) -> BoxFuture<'_, Result<Vec<AgentReply>, AgentsError>> {
         Box::pin(async move {
-            let store = self.engine.store();
-            let mut filter = AgentFilter {
-                tags: Some(if match_all.is_empty() {
-                    match_some.clone()
-                } else {
-                    match_all.clone()
-                }),
-                match_all_tags: !match_all.is_empty(),
-                paging: Paging {
-                    limit: Some(ASKED_MAX),
-                    ascending: true,
-                    ..Paging::default()
-                },
-                ..AgentFilter::default()
-            };
-            let failed = |error| AgentsError::Unavailable(unavailable(&error));
-            // Those of other people take no place in the list.
-            filter.created_by = self.owner().await?;
-            let found = store.agents(&filter).await.map_err(failed)?;
-            let mut ids: Vec<AgentId> = found.iter().map(|agent| agent.id).collect();
-            if !match_all.is_empty() && !match_some.is_empty() {
-                let tags = store.tags_of(&ids).await.map_err(failed)?;
-                ids.retain(|id| {
-                    let tags = tags.get(id);
-                    tags.is_some_and(|tags| tags.iter().any(|tag| match_some.contains(tag)))
-                });
-            }
-            ids.retain(|id| !self.chain.contains(id));
-            let ids = self.reached(&ids).await?;
+            let ids = self.matching(match_all, match_some).await?;
             let text = text.as_str();
             let replies = stream::iter(ids).map(|id| async move {
                 match self.answer(id, text).await {
@@ -235,6 +242,10 @@ impl AgentsService for OtherAgents {
             Ok(replies.buffered(ASKED_AT_ONCE).collect().await)
         })
     }
+}
+
+fn failed(error: StoreError) -> AgentsError {
+    AgentsError::Unavailable(unavailable(&error))
 }
 
 fn say(error: &AgentsError) -> &str {

@@ -5,6 +5,7 @@ mod approvals;
 mod cancellation;
 mod compaction;
 mod deleted;
+mod fallback;
 mod interrupted;
 mod legacy;
 mod rules;

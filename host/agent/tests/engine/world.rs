@@ -52,6 +52,11 @@ impl Default for Setup {
 
 impl World {
     pub(crate) async fn new() -> Self {
+        Self::with(Arc::new(Scripted(client()))).await
+    }
+
+    /// With other models.
+    pub(crate) async fn with(models: Arc<dyn Models>) -> Self {
         let key = InstallationKey::generate().unwrap();
         let store = Store::open("sqlite::memory:", key).await.unwrap();
         for name in Setup::default().tools {
@@ -61,8 +66,7 @@ impl World {
             tool.enable_parallel_execution = Some(*name == "twin");
             store.upsert_tool(tool).await.unwrap();
         }
-        let client = Client::new(Settings::default()).unwrap();
-        let engine = Engine::new(store.clone(), Arc::new(Scripted(client)));
+        let engine = Engine::new(store.clone(), models);
         engine.set_tools(Arc::new(TestTools));
         Self { engine, store }
     }
@@ -210,7 +214,22 @@ fn word(message: &Message) -> String {
     }
 }
 
+pub(crate) fn client() -> Client {
+    Client::new(Settings::default()).unwrap()
+}
+
 struct Scripted(Client);
+
+/// Where the offline model is reached.
+pub(crate) fn nowhere() -> Endpoint {
+    Endpoint {
+        provider: "Bulkhead".to_owned(),
+        provider_id: None,
+        base_url: scripted::ENDPOINT.to_owned(),
+        api_key: None,
+        headers: Vec::new(),
+    }
+}
 
 impl Models for Scripted {
     fn resolve<'a>(&'a self, handle: &'a str) -> BoxFuture<'a, Result<LlmConfig, AgentError>> {
@@ -218,14 +237,7 @@ impl Models for Scripted {
     }
 
     fn endpoint<'a>(&'a self, _: &'a LlmConfig) -> BoxFuture<'a, Result<Endpoint, AgentError>> {
-        let endpoint = Endpoint {
-            provider: "Bulkhead".to_owned(),
-            provider_id: None,
-            base_url: scripted::ENDPOINT.to_owned(),
-            api_key: None,
-            headers: Vec::new(),
-        };
-        Box::pin(async move { Ok(endpoint) })
+        Box::pin(async { Ok(nowhere()) })
     }
 
     fn chat<'a>(

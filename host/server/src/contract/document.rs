@@ -23,7 +23,8 @@ pub(crate) enum Refusals {
     /// there is no such thing
     #[response(status = 404)]
     NotFound(Detail),
-    /// something else has what must be unique, a name for example
+    /// something else has what must be unique, a name for example, or the agent belongs to a project
+    /// of the platform, which decides on that
     #[response(status = 409)]
     Conflict(Detail),
     /// the request does not have the form; every place where it does not is in the text
@@ -99,7 +100,7 @@ pub(crate) enum RunRefusals {
     /// there is no such thing
     #[response(status = 404)]
     NotFound(Detail),
-    /// the agent is occupied, paused or terminated
+    /// the agent is occupied, paused or terminated, or belongs to a project that counts what it costs
     #[response(status = 409)]
     Conflict(Occupied),
     /// the request does not have the form; every place where it does not is in the text

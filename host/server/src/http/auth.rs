@@ -112,7 +112,8 @@ const SUBPROTOCOL: &str = "bearer.";
 /// in the name of a subprotocol.
 const SUBPROTOCOL_BASE64: &str = "bearer64.";
 
-fn given_token(headers: &HeaderMap) -> Option<Cow<'_, str>> {
+/// The token of a request, wherever it stands.
+pub(crate) fn given_token(headers: &HeaderMap) -> Option<Cow<'_, str>> {
     let value = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let bearer = value("authorization").and_then(|value| {
         let (scheme, token) = value.split_once(' ')?;

@@ -2,6 +2,10 @@
 
 use std::path::Path;
 
+use bulkhead_store::{
+    InstallationKey, Store,
+    testing::{Kind, TestDatabase},
+};
 use serde_json::json;
 
 use crate::support::{Ended, Server, bulkhead, run, run_with_input, text};
@@ -149,6 +153,50 @@ fn a_user_is_made_next_to_a_running_server() {
     server.run(&["tool", "list"]).with(0);
     let listed = user(&server.data(), &["list"], "").with(0).out;
     assert!(listed.starts_with("ada@example.com"), "{listed}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn people_are_kept_in_postgres_where_the_installation_is() {
+    let Some(database) = TestDatabase::create(Kind::Postgres).await else {
+        return;
+    };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let user = |arguments: &[&str], password: &str| {
+        let arguments = [arguments, &["--database-url", database.url()]].concat();
+        user(folder.path(), &arguments, password)
+    };
+    let create = [
+        "create",
+        "--email",
+        "Ada@example.com",
+        "--superuser",
+        "--json",
+    ];
+    let made = user(&create, PASSWORD).with(0).json();
+    let taken = user(&create, PASSWORD).with(3).json();
+    assert_eq!(taken["error"]["code"], "email_taken");
+    let listed = user(&["list", "--json"], "").with(0).json();
+    assert_eq!(listed, json!([made]));
+    let set = ["set-password", "--email", "ada@example.com", "--json"];
+    user(&set, "staple battery horse\n").with(0);
+    let key = InstallationKey::load_or_create(&folder.path().join("installation.key"));
+    let store = Store::open(database.url(), key.expect("a key")).await;
+    let store = store.expect("the database opens");
+    let kept = store.user_by_email("ada@example.com").await;
+    let (kept, hash) = kept.expect("the database answers").expect("she is there");
+    assert!(
+        kept.is_superuser && hash.starts_with("$argon2id$"),
+        "{hash}"
+    );
+    let files = std::fs::read_dir(folder.path()).expect("the folder is there");
+    let names = files.map(|file| file.expect("a file").file_name());
+    let names: Vec<_> = names.collect();
+    assert!(
+        !names
+            .iter()
+            .any(|name| name.to_string_lossy().ends_with(".db")),
+        "{names:?}"
+    );
 }
 
 #[test]

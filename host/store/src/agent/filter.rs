@@ -40,6 +40,8 @@ pub struct AgentFilter {
     pub tags: Option<Vec<String>>,
     /// With all of the tags, not only one.
     pub match_all_tags: bool,
+    /// With one of these tags beside those.
+    pub other_tags: Option<Vec<String>>,
     /// Of this project.
     pub project_id: Option<String>,
     /// Of this template.
@@ -50,6 +52,8 @@ pub struct AgentFilter {
     pub created_by_id: Option<String>,
     /// Made by this user of the platform, whatever the filter before says.
     pub created_by: Option<UserId>,
+    /// Made by no user of the platform.
+    pub of_no_user: bool,
     /// Belonging to this identity.
     pub identity_id: Option<IdentityId>,
     /// Belonging to an identity with one of these identifier keys.
@@ -125,6 +129,7 @@ impl AgentFilter {
         let list = |list: &Option<Vec<String>>| list.clone().unwrap_or_default();
         for (what, list) in [
             ("the filter's list of tags", list(&self.tags)),
+            ("the filter's list of tags", list(&self.other_tags)),
             (
                 "the filter's list of identifier keys",
                 list(&self.identifier_keys),
@@ -152,14 +157,19 @@ impl AgentFilter {
         query.push_if(" AND base_template_id = ", self.base_template_id.as_deref());
         query.push_if(" AND created_by_id = ", self.created_by_id.as_deref());
         push_created_by(query, self.created_by);
+        if self.of_no_user {
+            query.push(" AND (created_by_id IS NULL OR created_by_id NOT IN");
+            query.push(" (SELECT id FROM users))");
+        }
         let reason = self.last_stop_reason.map(|reason| reason.as_str());
         query.push_if(" AND last_stop_reason = ", reason);
-        if let Some(tags) = &self.tags {
+        for (tags, all) in [(&self.tags, self.match_all_tags), (&self.other_tags, false)] {
+            let Some(tags) = tags else { continue };
             let tagged = (
                 " AND id IN (SELECT agent_id FROM agent_tags WHERE tag IN (",
                 " GROUP BY agent_id",
             );
-            push_tags(query, tagged, tags, self.match_all_tags);
+            push_tags(query, tagged, tags, all);
         }
         for (link, id) in [
             (

@@ -6,18 +6,11 @@ use bulkhead_store::{ConversationFilter, PAGE_MAX, Paging, ThreadFilter};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::find;
+use super::{find, instance::expect_not_kept};
 use crate::{
     app::App,
     contract::{Refusal, document::Refusals},
-    http::{
-        AppState,
-        error::{self, Rejection},
-        messages::control::closed,
-        missing,
-        query::Path,
-        unbroken_contract,
-    },
+    http::{AppState, messages::control::closed, missing, query::Path, unbroken_contract},
 };
 
 /// What was done, for people.
@@ -40,7 +33,7 @@ pub(crate) async fn delete(
     Path(agent_id): Path<String>,
 ) -> Result<Json<Done>, Refusal> {
     let id = find::id(&agent_id)?;
-    expect_no_instance(&app, id).await?;
+    expect_not_kept(&app, id).await?;
     let deleted = unbroken_contract(async move {
         let _closed = closed(&app, id, ThreadFilter::Any).await?;
         let isolated = isolated_blocks(&app, id).await?;
@@ -55,14 +48,6 @@ pub(crate) async fn delete(
     }
     let message = format!("Agent id={id} successfully deleted");
     Ok(Json(Done { message }))
-}
-
-/// Refuses an agent that belongs to a project: its history, and what it cost, are kept there.
-pub(crate) async fn expect_no_instance(app: &App, id: AgentId) -> Result<(), Refusal> {
-    match app.store.instance_of(id).await? {
-        Some(_) => Err(Rejection::new(&error::IS_INSTANCE).into()),
-        None => Ok(()),
-    }
 }
 
 /// The blocks that conversations of an agent have for themselves. Nobody else has them.

@@ -5,7 +5,8 @@
 //!   it. [`find`]: the one that a path names.
 //! - [`blocks`], [`tools`], [`run`], [`identities`], [`archives`], [`archival`]: what hangs on one.
 //! - [`file`]: one as a file, out and in.
-//! - [`context`], [`prompt`]: what its model sees. [`refusal`]: what the engine refused.
+//! - [`context`], [`prompt`]: what its model sees. [`refusal`]: what the engine refused. [`instance`]:
+//!   what is not done to an agent of a project.
 
 pub(crate) mod archival;
 pub(crate) mod archives;
@@ -18,6 +19,7 @@ pub(crate) mod file;
 pub(crate) mod find;
 mod hanging;
 pub(crate) mod identities;
+pub(crate) mod instance;
 pub(crate) mod prompt;
 pub(crate) mod query;
 pub(crate) mod read;

@@ -5,7 +5,7 @@ use bulkhead_agent::RecompileOptions;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::{delete::expect_no_instance, find, relations::Relations, view::AgentView};
+use super::{find, instance::expect_not_kept, relations::Relations, view::AgentView};
 use crate::{
     contract::{
         Body, Parameters, Refusal,
@@ -105,7 +105,7 @@ pub(crate) async fn reset(
     Body(body): Body<ResetMessagesRequest>,
 ) -> Result<Json<AgentView>, Refusal> {
     let id = find::id(&agent_id)?;
-    expect_no_instance(&app, id).await?;
+    expect_not_kept(&app, id).await?;
     let begin = body.add_default_initial_messages.unwrap_or(false);
     let view = unbroken_contract(async move {
         app.engine.reset(id, begin).await?;

@@ -21,8 +21,12 @@ use crate::{
         query::{FromQuery, Query},
     },
     http::{
-        AppState, agents::find, messages::control::closed, missing, query::Path, scope,
-        unbroken_contract,
+        AppState,
+        agents::{find, instance::expect_not_kept},
+        messages::control::closed,
+        missing,
+        query::Path,
+        scope, unbroken_contract,
     },
 };
 
@@ -173,6 +177,7 @@ pub(crate) async fn delete(
 ) -> Result<Json<Value>, Refusal> {
     let conversation = which::conversation(&app, &conversation_id).await?;
     let id = conversation.id;
+    expect_not_kept(&app, conversation.agent_id).await?;
     let deleted = unbroken_contract(async move {
         let threads = ThreadFilter::Conversation(id);
         let _closed = closed(&app, conversation.agent_id, threads).await?;

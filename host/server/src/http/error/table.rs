@@ -45,7 +45,6 @@ table! {
     OTHER_NAME = CONFLICT, "other_name", "these bytes are stored under another name already";
     EMAIL_TAKEN = CONFLICT, "email_taken", "there is an account with this e-mail address already";
     SLUG_TAKEN = CONFLICT, "slug_taken", "the slug is taken";
-    IS_INSTANCE = CONFLICT, "is_instance", "the agent belongs to a project, where its history is kept; terminate it there";
     CONFLICT = CONFLICT, "conflict", "something changed meanwhile; read it again";
     BODY_TOO_LARGE = PAYLOAD_TOO_LARGE, "body_too_large", "the body is larger than this route takes";
     COMPONENT_TOO_LARGE = PAYLOAD_TOO_LARGE, "component_too_large", "the component is larger than this server takes";

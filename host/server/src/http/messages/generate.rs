@@ -12,8 +12,7 @@ use crate::{
     contract::{Body, Refusal, body::Schema, document::RunRefusals, id::DEFAULT_USER},
     http::{
         AppState,
-        agents::find,
-        error::{self, Rejection},
+        agents::{find, instance::expect_not_counted},
         query::Path,
     },
 };
@@ -53,11 +52,7 @@ pub(crate) async fn generate(
 ) -> Result<Json<Value>, Refusal> {
     let agent = find::agent(&app, &agent_id).await?;
     expect_active(&agent)?;
-    if app.store.instance_of(agent.id).await?.is_some() {
-        // Its tokens would be in no sum of the project.
-        let text = "the agent belongs to a project: send it messages, which are counted";
-        return Err(Rejection::with(&error::IS_INSTANCE, text).into());
-    }
+    expect_not_counted(&app, agent.id).await?;
     let models = app.engine.models();
     let mut config = match &body.override_model {
         Some(handle) => models.resolve(handle).await?,

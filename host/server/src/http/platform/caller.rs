@@ -29,17 +29,17 @@ impl<S: Send + Sync> FromRequestParts<S> for Caller {
 impl Caller {
     /// Whether the caller may do what belongs to no project.
     pub(crate) fn may(&self, action: Action) -> Result<(), Rejection> {
-        self.decided(action, Relation::None)
+        match decide(&self.principal, action, Relation::None) {
+            Decision::Forbidden if self.principal == Principal::Installation => Err(no_person()),
+            decision => refuse(decision),
+        }
     }
 
     /// The person who asks, who may do this.
     pub(crate) fn person(&self, action: Action) -> Result<UserId, Rejection> {
         self.may(action)?;
-        match self.principal {
-            Principal::User { id, .. } => Ok(id),
-            Principal::Anonymous => Err(Rejection::new(&error::UNAUTHORIZED)),
-            Principal::Installation => Err(no_person()),
-        }
+        self.signed_in()?;
+        self.user().ok_or_else(no_person)
     }
 
     /// The project, in which the caller may do this. Where they have nothing to do with it, it is
@@ -69,7 +69,8 @@ impl Caller {
     pub(crate) async fn instance(
         &self,
         app: &App,
-        (project_id, agent_id): (&str, &str),
+        project_id: &str,
+        agent_id: &str,
         action: Action,
     ) -> Result<(Project, InstanceRecord), Rejection> {
         let project = self.project(app, project_id, action).await?;
@@ -94,19 +95,6 @@ impl Caller {
         match self.principal {
             Principal::Anonymous => Err(Rejection::new(&error::UNAUTHORIZED)),
             _ => Ok(()),
-        }
-    }
-
-    fn decided(&self, action: Action, relation: Relation) -> Result<(), Rejection> {
-        match self.principal {
-            Principal::Installation => {
-                let decision = decide(&self.principal, action, relation);
-                if decision == Decision::Forbidden {
-                    return Err(no_person());
-                }
-                refuse(decision)
-            }
-            _ => refuse(decide(&self.principal, action, relation)),
         }
     }
 }

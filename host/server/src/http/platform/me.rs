@@ -77,12 +77,7 @@ pub(crate) struct PasswordChange {
     path = "/api/v1/users/me",
     operation_id = "get_me",
     tag = "users",
-    responses(
-        (status = OK, body = UserView, description = "the user"),
-        (status = UNAUTHORIZED, body = ErrorBody),
-        (status = FORBIDDEN, body = ErrorBody),
-        (status = SERVICE_UNAVAILABLE, body = ErrorBody),
-    )
+    responses((status = OK, body = UserView, description = "the user"))
 )]
 pub(crate) async fn get(
     State(app): State<AppState>,
@@ -99,16 +94,7 @@ pub(crate) async fn get(
     operation_id = "update_me",
     tag = "users",
     request_body = MeUpdate,
-    responses(
-        (status = OK, body = UserView, description = "the user"),
-        (status = BAD_REQUEST, body = ErrorBody),
-        (status = UNAUTHORIZED, body = ErrorBody),
-        (status = FORBIDDEN, body = ErrorBody),
-        (status = PAYLOAD_TOO_LARGE, body = ErrorBody),
-        (status = UNSUPPORTED_MEDIA_TYPE, body = ErrorBody),
-        (status = UNPROCESSABLE_ENTITY, body = ErrorBody),
-        (status = SERVICE_UNAVAILABLE, body = ErrorBody),
-    )
+    responses((status = OK, body = UserView, description = "the user"))
 )]
 pub(crate) async fn update(
     State(app): State<AppState>,
@@ -149,13 +135,8 @@ pub(crate) async fn update(
     responses(
         (status = OK, body = DoneView, description = "it is changed"),
         (status = BAD_REQUEST, body = ErrorBody, description = "the current password is another one"),
-        (status = UNAUTHORIZED, body = ErrorBody),
-        (status = FORBIDDEN, body = ErrorBody),
-        (status = PAYLOAD_TOO_LARGE, body = ErrorBody),
-        (status = UNSUPPORTED_MEDIA_TYPE, body = ErrorBody),
         (status = UNPROCESSABLE_ENTITY, body = ErrorBody, description = "the new password is weak"),
         (status = TOO_MANY_REQUESTS, body = ErrorBody),
-        (status = SERVICE_UNAVAILABLE, body = ErrorBody),
     )
 )]
 pub(crate) async fn change_password(

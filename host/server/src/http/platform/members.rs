@@ -85,11 +85,7 @@ pub(crate) struct MembersQuery {
     params(("project_id" = String, Path, description = "the project's id"), MembersQuery),
     responses(
         (status = OK, body = Page<MemberView>, description = "a page of members"),
-        (status = UNAUTHORIZED, body = ErrorBody),
-        (status = FORBIDDEN, body = ErrorBody),
         (status = NOT_FOUND, body = ErrorBody),
-        (status = UNPROCESSABLE_ENTITY, body = ErrorBody),
-        (status = SERVICE_UNAVAILABLE, body = ErrorBody),
     )
 )]
 pub(crate) async fn list(
@@ -121,14 +117,7 @@ pub(crate) async fn list(
     request_body = MemberPut,
     responses(
         (status = OK, body = MemberView, description = "the member"),
-        (status = BAD_REQUEST, body = ErrorBody),
-        (status = UNAUTHORIZED, body = ErrorBody),
-        (status = FORBIDDEN, body = ErrorBody),
         (status = NOT_FOUND, body = ErrorBody),
-        (status = PAYLOAD_TOO_LARGE, body = ErrorBody),
-        (status = UNSUPPORTED_MEDIA_TYPE, body = ErrorBody),
-        (status = UNPROCESSABLE_ENTITY, body = ErrorBody),
-        (status = SERVICE_UNAVAILABLE, body = ErrorBody),
     )
 )]
 pub(crate) async fn put(
@@ -182,10 +171,7 @@ pub(crate) async fn put(
     ),
     responses(
         (status = OK, body = DoneView, description = "the user is in it no more"),
-        (status = UNAUTHORIZED, body = ErrorBody),
-        (status = FORBIDDEN, body = ErrorBody),
         (status = NOT_FOUND, body = ErrorBody),
-        (status = SERVICE_UNAVAILABLE, body = ErrorBody),
     )
 )]
 pub(crate) async fn remove(

@@ -26,10 +26,10 @@ pub(crate) const ROOT: &str = "/api/v1/";
 /// The routes.
 pub(crate) fn routes() -> Vec<UtoipaMethodRouter<AppState>> {
     let mut all = vec![
-        routes!(auth::register),
-        routes!(auth::login),
-        routes!(auth::refresh),
-        routes!(auth::logout),
+        routes!(auth::register::register),
+        routes!(auth::sign_in::login),
+        routes!(auth::sign_in::refresh),
+        routes!(auth::sign_in::logout),
         routes!(me::get, me::update),
         routes!(me::change_password),
         routes!(users::list),

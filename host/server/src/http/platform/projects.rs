@@ -115,14 +115,7 @@ pub(crate) struct ProjectsQuery {
     request_body = ProjectCreate,
     responses(
         (status = CREATED, body = ProjectView, description = "the project"),
-        (status = BAD_REQUEST, body = ErrorBody),
-        (status = UNAUTHORIZED, body = ErrorBody),
-        (status = FORBIDDEN, body = ErrorBody),
         (status = CONFLICT, body = ErrorBody, description = "the slug is another project's of the caller"),
-        (status = PAYLOAD_TOO_LARGE, body = ErrorBody),
-        (status = UNSUPPORTED_MEDIA_TYPE, body = ErrorBody),
-        (status = UNPROCESSABLE_ENTITY, body = ErrorBody),
-        (status = SERVICE_UNAVAILABLE, body = ErrorBody),
     )
 )]
 pub(crate) async fn create(
@@ -146,13 +139,7 @@ pub(crate) async fn create(
     operation_id = "list_projects",
     tag = "projects",
     params(ProjectsQuery),
-    responses(
-        (status = OK, body = Page<ProjectView>, description = "a page of projects"),
-        (status = UNAUTHORIZED, body = ErrorBody),
-        (status = FORBIDDEN, body = ErrorBody),
-        (status = UNPROCESSABLE_ENTITY, body = ErrorBody),
-        (status = SERVICE_UNAVAILABLE, body = ErrorBody),
-    )
+    responses((status = OK, body = Page<ProjectView>, description = "a page of projects"))
 )]
 pub(crate) async fn list(
     State(app): State<AppState>,
@@ -188,10 +175,7 @@ pub(crate) async fn list(
     params(("project_id" = String, Path, description = "the project's id")),
     responses(
         (status = OK, body = ProjectView, description = "the project"),
-        (status = UNAUTHORIZED, body = ErrorBody),
-        (status = FORBIDDEN, body = ErrorBody),
         (status = NOT_FOUND, body = ErrorBody),
-        (status = SERVICE_UNAVAILABLE, body = ErrorBody),
     )
 )]
 pub(crate) async fn get(
@@ -215,15 +199,8 @@ pub(crate) async fn get(
     request_body = ProjectUpdate,
     responses(
         (status = OK, body = ProjectView, description = "the project"),
-        (status = BAD_REQUEST, body = ErrorBody),
-        (status = UNAUTHORIZED, body = ErrorBody),
-        (status = FORBIDDEN, body = ErrorBody),
         (status = NOT_FOUND, body = ErrorBody),
         (status = CONFLICT, body = ErrorBody, description = "the slug is another project's of the owner"),
-        (status = PAYLOAD_TOO_LARGE, body = ErrorBody),
-        (status = UNSUPPORTED_MEDIA_TYPE, body = ErrorBody),
-        (status = UNPROCESSABLE_ENTITY, body = ErrorBody),
-        (status = SERVICE_UNAVAILABLE, body = ErrorBody),
     )
 )]
 pub(crate) async fn update(
@@ -259,10 +236,7 @@ pub(crate) async fn update(
     params(("project_id" = String, Path, description = "the project's id")),
     responses(
         (status = OK, body = DoneView, description = "it is deleted"),
-        (status = UNAUTHORIZED, body = ErrorBody),
-        (status = FORBIDDEN, body = ErrorBody),
         (status = NOT_FOUND, body = ErrorBody),
-        (status = SERVICE_UNAVAILABLE, body = ErrorBody),
     )
 )]
 pub(crate) async fn delete(

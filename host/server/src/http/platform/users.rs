@@ -56,13 +56,7 @@ pub(crate) struct UserUpdate {
     operation_id = "list_users",
     tag = "users",
     params(UsersQuery),
-    responses(
-        (status = OK, body = Page<UserView>, description = "a page of users"),
-        (status = UNAUTHORIZED, body = ErrorBody),
-        (status = FORBIDDEN, body = ErrorBody),
-        (status = UNPROCESSABLE_ENTITY, body = ErrorBody),
-        (status = SERVICE_UNAVAILABLE, body = ErrorBody),
-    )
+    responses((status = OK, body = Page<UserView>, description = "a page of users"))
 )]
 pub(crate) async fn list(
     State(app): State<AppState>,
@@ -91,10 +85,7 @@ pub(crate) async fn list(
     params(("user_id" = String, Path, description = "the user's id")),
     responses(
         (status = OK, body = UserView, description = "the user"),
-        (status = UNAUTHORIZED, body = ErrorBody),
-        (status = FORBIDDEN, body = ErrorBody),
         (status = NOT_FOUND, body = ErrorBody),
-        (status = SERVICE_UNAVAILABLE, body = ErrorBody),
     )
 )]
 pub(crate) async fn get(
@@ -119,15 +110,8 @@ pub(crate) async fn get(
     request_body = UserUpdate,
     responses(
         (status = OK, body = UserView, description = "the user"),
-        (status = BAD_REQUEST, body = ErrorBody),
-        (status = UNAUTHORIZED, body = ErrorBody),
-        (status = FORBIDDEN, body = ErrorBody),
         (status = NOT_FOUND, body = ErrorBody),
         (status = CONFLICT, body = ErrorBody, description = "one cannot take one's own rights away"),
-        (status = PAYLOAD_TOO_LARGE, body = ErrorBody),
-        (status = UNSUPPORTED_MEDIA_TYPE, body = ErrorBody),
-        (status = UNPROCESSABLE_ENTITY, body = ErrorBody),
-        (status = SERVICE_UNAVAILABLE, body = ErrorBody),
     )
 )]
 pub(crate) async fn update(

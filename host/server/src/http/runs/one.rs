@@ -15,7 +15,7 @@ use crate::{
     },
     http::{
         AppState,
-        agents::delete::expect_no_instance,
+        agents::instance::expect_not_kept,
         messages::{list::cursor, view::View},
         missing,
         query::Path,
@@ -58,7 +58,7 @@ pub(crate) async fn delete(
 ) -> Result<Json<Value>, Refusal> {
     let id = find::id(&run_id)?;
     if let Some(run) = app.store.run(&id).await? {
-        expect_no_instance(&app, run.agent_id).await?;
+        expect_not_kept(&app, run.agent_id).await?;
     }
     let deleted = unbroken_contract(async move {
         if let Some(run) = app.store.run(&id).await? {

@@ -8,20 +8,21 @@
 //!
 //! - `frame`: what clients send, and what is no event of what they get. `session`: one socket.
 //!   `pieces`: messages that do not become whole.
-//! - `handshake`: how a request becomes a socket. Who may ask, `auth` says as of every request.
+//! - `handshake`: how a request becomes a socket. Who may ask, `auth` says as of every request;
+//!   `holder` asks that again as long as the socket is open.
 
 mod frame;
 mod handshake;
+mod holder;
 mod pieces;
 mod session;
-
-use std::sync::Arc;
 
 use axum::{
     extract::{Request, State},
     response::Response,
 };
 
+use self::holder::Holder;
 use super::{
     AppState,
     agents::find,
@@ -90,6 +91,6 @@ async fn open(app: AppState, to: Recipient, request: Request) -> Result<Response
     if app.store.agent(&agent_id).await?.is_none() {
         return Err(missing::agent(agent_id));
     }
-    let app = Arc::clone(&app);
-    handshake::accept(request, move |socket| session::run(app, to, socket))
+    let holder = Holder::of(request.extensions(), request.headers());
+    handshake::accept(request, move |socket| session::run(app, to, holder, socket))
 }

@@ -25,6 +25,7 @@ use tokio_tungstenite::tungstenite::{
 use super::{
     frame::{self, Command, RequestId},
     handshake::Socket,
+    holder::{Denied, Holder},
     pieces::Pieces,
 };
 use crate::{
@@ -69,14 +70,14 @@ enum Ending {
     Close(CloseCode, &'static str),
 }
 
-/// Serves a socket until either side closes it.
-pub(super) async fn run(app: AppState, to: Recipient, socket: Socket) {
+/// Serves a socket until either side closes it, or it is its holder's no more.
+pub(super) async fn run(app: AppState, to: Recipient, holder: Holder, socket: Socket) {
     let pieces = socket.get_ref().pieces();
     let (mut sink, mut source) = socket.split();
     let (out, queue) = mpsc::channel(FRAMES_WAITING_MAX);
     let (closing, silence) = (app.closing.clone(), app.client_timeout);
     let mut session = Session {
-        app,
+        app: AppState::clone(&app),
         to,
         out,
         streams: JoinSet::new(),
@@ -84,7 +85,10 @@ pub(super) async fn run(app: AppState, to: Recipient, socket: Socket) {
     let ending = {
         let mut writing = std::pin::pin!(write(&mut sink, queue, silence / PINGS));
         let ending = tokio::select! {
-            ending = session.read(&mut source, pieces) => ending,
+            ending = session.read(&holder, &mut source, pieces) => ending,
+            reason = holder.lost(&app, to.thread.agent_id) => {
+                Ending::Close(CloseCode::Policy, reason)
+            }
             () = &mut writing => Ending::Gone,
             () = closing.cancelled() => {
                 // The server cancels its runs, whose last events say so.
@@ -179,7 +183,12 @@ struct Session {
 
 impl Session {
     /// Does what the client's frames say, one after another.
-    async fn read(&mut self, source: &mut SplitStream<Socket>, mut pieces: Pieces) -> Ending {
+    async fn read(
+        &mut self,
+        holder: &Holder,
+        source: &mut SplitStream<Socket>,
+        mut pieces: Pieces,
+    ) -> Ending {
         let patience = self.app.client_timeout;
         loop {
             let message = match tokio::time::timeout(patience, source.next()).await {
@@ -191,7 +200,18 @@ impl Session {
                 return Ending::Close(CloseCode::Policy, "the message did not arrive in time");
             }
             let answer = match message {
-                Message::Text(text) => self.obey(&text).await,
+                Message::Text(text) => {
+                    match holder.check(&self.app, self.to.thread.agent_id).await {
+                        Ok(()) => self.obey(&text).await,
+                        Err(Denied::ForGood(reason)) => {
+                            return Ending::Close(CloseCode::Policy, reason);
+                        }
+                        Err(Denied::Now(refusal)) => {
+                            let (id, _) = frame::read(&text);
+                            Some(frame::refusal(&refusal, &id))
+                        }
+                    }
+                }
                 Message::Binary(_) => {
                     let text = "send frames of JSON text";
                     let refused = Rejection::with(&error::UNSUPPORTED_MEDIA_TYPE, text);

@@ -50,14 +50,7 @@ pub(crate) struct InstanceUpdate {
     request_body = InstanceUpdate,
     responses(
         (status = OK, body = InstanceView, description = "the agent"),
-        (status = BAD_REQUEST, body = ErrorBody),
-        (status = UNAUTHORIZED, body = ErrorBody),
-        (status = FORBIDDEN, body = ErrorBody),
         (status = NOT_FOUND, body = ErrorBody),
-        (status = PAYLOAD_TOO_LARGE, body = ErrorBody),
-        (status = UNSUPPORTED_MEDIA_TYPE, body = ErrorBody),
-        (status = UNPROCESSABLE_ENTITY, body = ErrorBody),
-        (status = SERVICE_UNAVAILABLE, body = ErrorBody),
     )
 )]
 pub(crate) async fn update(
@@ -66,9 +59,8 @@ pub(crate) async fn update(
     Path((project_id, agent_id)): Path<(String, String)>,
     request: Request,
 ) -> Result<Json<InstanceView>, Rejection> {
-    let which = (project_id.as_str(), agent_id.as_str());
     let (_, found) = caller
-        .instance(&app, which, Action::ControlInstance)
+        .instance(&app, &project_id, &agent_id, Action::ControlInstance)
         .await?;
     let InstanceUpdate { name } = body(request).await?;
     let mut faults = Faults::default();
@@ -82,7 +74,7 @@ pub(crate) async fn update(
         .update_agent(&found.instance.agent_id, edit, &AgentRelations::default())
         .await?;
     let (_, found) = caller
-        .instance(&app, which, Action::ControlInstance)
+        .instance(&app, &project_id, &agent_id, Action::ControlInstance)
         .await?;
     Ok(Json(found.into()))
 }
@@ -100,11 +92,8 @@ pub(crate) async fn update(
     ),
     responses(
         (status = OK, body = InstanceView, description = "the agent"),
-        (status = UNAUTHORIZED, body = ErrorBody),
-        (status = FORBIDDEN, body = ErrorBody),
         (status = NOT_FOUND, body = ErrorBody),
         (status = UNPROCESSABLE_ENTITY, body = ErrorBody, description = "it is paused or terminated"),
-        (status = SERVICE_UNAVAILABLE, body = ErrorBody),
     )
 )]
 pub(crate) async fn pause(
@@ -112,8 +101,7 @@ pub(crate) async fn pause(
     caller: Caller,
     Path((project_id, agent_id)): Path<(String, String)>,
 ) -> Result<Json<InstanceView>, Rejection> {
-    let which = (project_id.as_str(), agent_id.as_str());
-    let paused = stand(&app, &caller, which, Standing::Paused).await?;
+    let paused = stand(&app, &caller, &project_id, &agent_id, Standing::Paused).await?;
     Ok(Json(paused.into()))
 }
 
@@ -129,11 +117,8 @@ pub(crate) async fn pause(
     ),
     responses(
         (status = OK, body = InstanceView, description = "the agent"),
-        (status = UNAUTHORIZED, body = ErrorBody),
-        (status = FORBIDDEN, body = ErrorBody),
         (status = NOT_FOUND, body = ErrorBody),
         (status = UNPROCESSABLE_ENTITY, body = ErrorBody, description = "it is not paused"),
-        (status = SERVICE_UNAVAILABLE, body = ErrorBody),
     )
 )]
 pub(crate) async fn resume(
@@ -141,8 +126,7 @@ pub(crate) async fn resume(
     caller: Caller,
     Path((project_id, agent_id)): Path<(String, String)>,
 ) -> Result<Json<InstanceView>, Rejection> {
-    let which = (project_id.as_str(), agent_id.as_str());
-    let resumed = stand(&app, &caller, which, Standing::Active).await?;
+    let resumed = stand(&app, &caller, &project_id, &agent_id, Standing::Active).await?;
     Ok(Json(resumed.into()))
 }
 
@@ -158,11 +142,8 @@ pub(crate) async fn resume(
     ),
     responses(
         (status = OK, body = DoneView, description = "it is terminated"),
-        (status = UNAUTHORIZED, body = ErrorBody),
-        (status = FORBIDDEN, body = ErrorBody),
         (status = NOT_FOUND, body = ErrorBody),
         (status = UNPROCESSABLE_ENTITY, body = ErrorBody, description = "it is terminated already"),
-        (status = SERVICE_UNAVAILABLE, body = ErrorBody),
     )
 )]
 pub(crate) async fn terminate(
@@ -170,8 +151,7 @@ pub(crate) async fn terminate(
     caller: Caller,
     Path((project_id, agent_id)): Path<(String, String)>,
 ) -> Result<Json<DoneView>, Rejection> {
-    let which = (project_id.as_str(), agent_id.as_str());
-    stand(&app, &caller, which, Standing::Terminated).await?;
+    stand(&app, &caller, &project_id, &agent_id, Standing::Terminated).await?;
     Ok(Json(DoneView {
         message: "the agent is terminated",
     }))
@@ -181,10 +161,13 @@ pub(crate) async fn terminate(
 async fn stand(
     app: &AppState,
     caller: &Caller,
-    which: (&str, &str),
+    project_id: &str,
+    agent_id: &str,
     to: Standing,
 ) -> Result<InstanceRecord, Rejection> {
-    let (_, found) = caller.instance(app, which, Action::ControlInstance).await?;
+    let (_, found) = caller
+        .instance(app, project_id, agent_id, Action::ControlInstance)
+        .await?;
     let agent = found.instance.agent_id;
     let own = AppState::clone(app);
     unbroken(async move {
@@ -206,7 +189,9 @@ async fn stand(
     })
     .await?;
     // As it is when what it did has ended.
-    let (_, found) = caller.instance(app, which, Action::ControlInstance).await?;
+    let (_, found) = caller
+        .instance(app, project_id, agent_id, Action::ControlInstance)
+        .await?;
     Ok(found)
 }
 

@@ -51,9 +51,8 @@ pub(crate) async fn send(
     Path((project_id, agent_id)): Path<(String, String)>,
     request: Request,
 ) -> Result<Response, Refusal> {
-    let which = (project_id.as_str(), agent_id.as_str());
     caller
-        .instance(&app, which, Action::MessageInstance)
+        .instance(&app, &project_id, &agent_id, Action::MessageInstance)
         .await?;
     send::send(State(app), Path(agent_id), request).await
 }
@@ -80,9 +79,8 @@ pub(crate) async fn send_streaming(
     Path((project_id, agent_id)): Path<(String, String)>,
     request: Request,
 ) -> Result<Response, Refusal> {
-    let which = (project_id.as_str(), agent_id.as_str());
     caller
-        .instance(&app, which, Action::MessageInstance)
+        .instance(&app, &project_id, &agent_id, Action::MessageInstance)
         .await?;
     send::send_streaming(State(app), Path(agent_id), request).await
 }
@@ -106,9 +104,8 @@ pub(crate) async fn send_later(
     Path((project_id, agent_id)): Path<(String, String)>,
     request: Request,
 ) -> Result<Json<RunView>, Refusal> {
-    let which = (project_id.as_str(), agent_id.as_str());
     caller
-        .instance(&app, which, Action::MessageInstance)
+        .instance(&app, &project_id, &agent_id, Action::MessageInstance)
         .await?;
     later::send(State(app), Path(agent_id), request).await
 }
@@ -133,8 +130,9 @@ pub(crate) async fn list(
     Path((project_id, agent_id)): Path<(String, String)>,
     query: Result<Parameters<ListQuery>, Refusal>,
 ) -> Result<Json<Vec<Value>>, Refusal> {
-    let which = (project_id.as_str(), agent_id.as_str());
-    caller.instance(&app, which, Action::ReadInstance).await?;
+    caller
+        .instance(&app, &project_id, &agent_id, Action::ReadInstance)
+        .await?;
     list::list(State(app), Path(agent_id), query?).await
 }
 
@@ -157,9 +155,8 @@ pub(crate) async fn cancel(
     Path((project_id, agent_id)): Path<(String, String)>,
     body: Result<OptionalBody<CancelAgentRunRequest>, Refusal>,
 ) -> Result<Json<Value>, Refusal> {
-    let which = (project_id.as_str(), agent_id.as_str());
     caller
-        .instance(&app, which, Action::MessageInstance)
+        .instance(&app, &project_id, &agent_id, Action::MessageInstance)
         .await?;
     control::cancel(State(app), Path(agent_id), body?).await
 }

@@ -77,10 +77,7 @@ struct Counts {
     ),
     responses(
         (status = OK, body = MetricsView, description = "the sums"),
-        (status = UNAUTHORIZED, body = ErrorBody),
-        (status = FORBIDDEN, body = ErrorBody),
         (status = NOT_FOUND, body = ErrorBody),
-        (status = SERVICE_UNAVAILABLE, body = ErrorBody),
     )
 )]
 pub(crate) async fn of_instance(
@@ -88,8 +85,9 @@ pub(crate) async fn of_instance(
     caller: Caller,
     Path((project_id, agent_id)): Path<(String, String)>,
 ) -> Result<Json<MetricsView>, Rejection> {
-    let which = (project_id.as_str(), agent_id.as_str());
-    let (_, found) = caller.instance(&app, which, Action::ReadMetrics).await?;
+    let (_, found) = caller
+        .instance(&app, &project_id, &agent_id, Action::ReadMetrics)
+        .await?;
     let agents = [found.instance.agent_id];
     let usage = app.store.usage_of_agents(UsageOf::Agents(&agents)).await?;
     let counts = Counts::of([(found.facts.status(), 1)]);
@@ -109,10 +107,7 @@ pub(crate) async fn of_instance(
     params(("project_id" = String, Path, description = "the project's id")),
     responses(
         (status = OK, body = MetricsView, description = "the sums"),
-        (status = UNAUTHORIZED, body = ErrorBody),
-        (status = FORBIDDEN, body = ErrorBody),
         (status = NOT_FOUND, body = ErrorBody),
-        (status = SERVICE_UNAVAILABLE, body = ErrorBody),
     )
 )]
 pub(crate) async fn of_project(

@@ -77,11 +77,7 @@ pub(crate) struct InstancesQuery {
     params(("project_id" = String, Path, description = "the project's id"), InstancesQuery),
     responses(
         (status = OK, body = Page<InstanceView>, description = "a page of agents"),
-        (status = UNAUTHORIZED, body = ErrorBody),
-        (status = FORBIDDEN, body = ErrorBody),
         (status = NOT_FOUND, body = ErrorBody),
-        (status = UNPROCESSABLE_ENTITY, body = ErrorBody),
-        (status = SERVICE_UNAVAILABLE, body = ErrorBody),
     )
 )]
 pub(crate) async fn list(
@@ -121,10 +117,7 @@ pub(crate) async fn list(
     ),
     responses(
         (status = OK, body = InstanceView, description = "the agent"),
-        (status = UNAUTHORIZED, body = ErrorBody),
-        (status = FORBIDDEN, body = ErrorBody),
         (status = NOT_FOUND, body = ErrorBody),
-        (status = SERVICE_UNAVAILABLE, body = ErrorBody),
     )
 )]
 pub(crate) async fn get(
@@ -132,7 +125,8 @@ pub(crate) async fn get(
     caller: Caller,
     Path((project_id, agent_id)): Path<(String, String)>,
 ) -> Result<Json<InstanceView>, Rejection> {
-    let which = (project_id.as_str(), agent_id.as_str());
-    let (_, found) = caller.instance(&app, which, Action::ReadInstance).await?;
+    let (_, found) = caller
+        .instance(&app, &project_id, &agent_id, Action::ReadInstance)
+        .await?;
     Ok(Json(found.into()))
 }

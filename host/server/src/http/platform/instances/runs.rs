@@ -55,8 +55,9 @@ pub(crate) async fn list(
     Path((project_id, agent_id)): Path<(String, String)>,
     query: Result<Parameters<Newest>, Refusal>,
 ) -> Result<Json<Vec<RunView>>, Refusal> {
-    let which = (project_id.as_str(), agent_id.as_str());
-    let (_, found) = caller.instance(&app, which, Action::ReadInstance).await?;
+    let (_, found) = caller
+        .instance(&app, &project_id, &agent_id, Action::ReadInstance)
+        .await?;
     let Parameters(Newest(page)) = query?;
     let filter = RunFilter {
         agent_ids: Some(vec![found.instance.agent_id]),
@@ -85,8 +86,9 @@ pub(crate) async fn get(
     caller: Caller,
     Path((project_id, agent_id, run_id)): Path<(String, String, String)>,
 ) -> Result<Json<RunView>, Refusal> {
-    let which = (project_id.as_str(), agent_id.as_str());
-    let (_, found) = caller.instance(&app, which, Action::ReadInstance).await?;
+    let (_, found) = caller
+        .instance(&app, &project_id, &agent_id, Action::ReadInstance)
+        .await?;
     let run = of(&app, found.instance.agent_id, &run_id).await?;
     Ok(Json(run.into()))
 }
@@ -111,8 +113,9 @@ pub(crate) async fn stream(
     Path((project_id, agent_id, run_id)): Path<(String, String, String)>,
     body: Result<OptionalBody<RetrieveStream>, Refusal>,
 ) -> Result<Response, Refusal> {
-    let which = (project_id.as_str(), agent_id.as_str());
-    let (_, found) = caller.instance(&app, which, Action::ReadInstance).await?;
+    let (_, found) = caller
+        .instance(&app, &project_id, &agent_id, Action::ReadInstance)
+        .await?;
     of(&app, found.instance.agent_id, &run_id).await?;
     stream::of_run(State(app), Path(run_id), body?).await
 }

@@ -54,15 +54,9 @@ pub(crate) struct Spawn {
     request_body = Spawn,
     responses(
         (status = CREATED, body = InstanceView, description = "the agent"),
-        (status = BAD_REQUEST, body = ErrorBody),
-        (status = UNAUTHORIZED, body = ErrorBody),
-        (status = FORBIDDEN, body = ErrorBody),
         (status = NOT_FOUND, body = ErrorBody),
         (status = CONFLICT, body = ErrorBody),
-        (status = PAYLOAD_TOO_LARGE, body = ErrorBody),
-        (status = UNSUPPORTED_MEDIA_TYPE, body = ErrorBody),
         (status = UNPROCESSABLE_ENTITY, body = ErrorBody, description = "the type is not active"),
-        (status = SERVICE_UNAVAILABLE, body = ErrorBody),
     )
 )]
 pub(crate) async fn spawn(

@@ -1,6 +1,4 @@
-//! Accounts, sign-ins and the tokens of them.
-
-use std::time::Instant;
+//! Sign-ins and their tokens: the first ones, the next ones, and the end of them.
 
 use axum::{
     Json,
@@ -8,19 +6,19 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use bulkhead_access::{
-    Action, Attempt, Password, PasswordError, Verdict,
+    Action, Password, Verdict,
     token::{ACCESS_LIFETIME, refresh_expires_at},
 };
 use bulkhead_domain::{
     Timestamp,
     platform::{Session, User, email},
 };
-use bulkhead_store::{Rotation, StoreError};
-use http::{HeaderValue, StatusCode, header};
+use bulkhead_store::Rotation;
+use http::{HeaderValue, header};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{fields::Faults, me::UserView};
+use super::{DoneView, attempt, refused};
 use crate::{
     app::App,
     http::{
@@ -33,19 +31,6 @@ use crate::{
     },
     platform::Caller,
 };
-
-/// A new account.
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Register {
-    email: String,
-    #[schema(format = Password)]
-    password: String,
-    #[serde(default)]
-    first_name: String,
-    #[serde(default)]
-    last_name: String,
-}
 
 /// Who signs in.
 #[derive(Deserialize, ToSchema)]
@@ -76,69 +61,6 @@ pub(crate) struct TokensView {
     expires_in: u64,
 }
 
-/// What was done, for people.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct DoneView {
-    pub(crate) message: &'static str,
-}
-
-/// Makes an account. Where registration is closed, superusers and the installation's token can.
-#[utoipa::path(
-    post,
-    path = "/api/v1/auth/register",
-    operation_id = "register",
-    tag = "auth",
-    security(()),
-    request_body = Register,
-    responses(
-        (status = CREATED, body = UserView, description = "the user"),
-        (status = BAD_REQUEST, body = ErrorBody),
-        (status = UNAUTHORIZED, body = ErrorBody, description = "a token was sent that does not count"),
-        (status = FORBIDDEN, body = ErrorBody, description = "registration is closed"),
-        (status = CONFLICT, body = ErrorBody, description = "the address is taken"),
-        (status = PAYLOAD_TOO_LARGE, body = ErrorBody),
-        (status = UNSUPPORTED_MEDIA_TYPE, body = ErrorBody),
-        (status = UNPROCESSABLE_ENTITY, body = ErrorBody, description = "a weak password, a malformed address"),
-        (status = TOO_MANY_REQUESTS, body = ErrorBody),
-        (status = SERVICE_UNAVAILABLE, body = ErrorBody),
-    )
-)]
-pub(crate) async fn register(
-    State(app): State<AppState>,
-    caller: Caller,
-    peer: Peer,
-    request: Request,
-) -> Result<Response, Rejection> {
-    caller.may(Action::RegisterUser)?;
-    if !app.platform.registration && caller.may(Action::UpdateUser).is_err() {
-        return Err(Rejection::new(&error::REGISTRATION_CLOSED));
-    }
-    let body: Register = secret_body(request).await?;
-    let mut faults = Faults::default();
-    let address = faults.email("email", &body.email);
-    faults.person("first_name", &body.first_name);
-    faults.person("last_name", &body.last_name);
-    faults.check()?;
-    // Whether an address is taken can be asked as seldom as whether a password is right, and accounts
-    // don't grow without end: no try is given back.
-    drop(attempt(&app, &address, &peer)?);
-    let mut user = User::new(address);
-    user.first_name = body.first_name;
-    user.last_name = body.last_name;
-    let password = Password::new(body.password);
-    let hash = app.platform.passwords.accept(password, &user).await;
-    let hash = match hash {
-        Ok(hash) => hash,
-        Err(error) => return Err(refused(error, "password")),
-    };
-    match app.store.create_user(&user, &hash).await {
-        Ok(()) => {}
-        Err(StoreError::NameTaken { .. }) => return Err(Rejection::new(&error::EMAIL_TAKEN)),
-        Err(error) => return Err(error.into()),
-    }
-    Ok((StatusCode::CREATED, Json(UserView::from(user))).into_response())
-}
-
 /// Signs in.
 #[utoipa::path(
     post,
@@ -149,12 +71,8 @@ pub(crate) async fn register(
     request_body = Login,
     responses(
         (status = OK, body = TokensView, description = "the tokens"),
-        (status = BAD_REQUEST, body = ErrorBody),
         (status = UNAUTHORIZED, body = ErrorBody, description = "the address or the password is wrong"),
         (status = FORBIDDEN, body = ErrorBody, description = "a page of another origin asks"),
-        (status = PAYLOAD_TOO_LARGE, body = ErrorBody),
-        (status = UNSUPPORTED_MEDIA_TYPE, body = ErrorBody),
-        (status = UNPROCESSABLE_ENTITY, body = ErrorBody),
         (status = TOO_MANY_REQUESTS, body = ErrorBody, description = "too many tries; Retry-After says when again"),
         (status = SERVICE_UNAVAILABLE, body = ErrorBody),
     )
@@ -211,12 +129,8 @@ pub(crate) async fn login(
     request_body = Refresh,
     responses(
         (status = OK, body = TokensView, description = "the next tokens"),
-        (status = BAD_REQUEST, body = ErrorBody),
         (status = UNAUTHORIZED, body = ErrorBody, description = "the token does not count"),
         (status = FORBIDDEN, body = ErrorBody, description = "a page of another origin asks"),
-        (status = PAYLOAD_TOO_LARGE, body = ErrorBody),
-        (status = UNSUPPORTED_MEDIA_TYPE, body = ErrorBody),
-        (status = UNPROCESSABLE_ENTITY, body = ErrorBody),
         (status = SERVICE_UNAVAILABLE, body = ErrorBody),
     )
 )]
@@ -267,13 +181,7 @@ pub(crate) struct LogoutQuery {
     operation_id = "logout",
     tag = "auth",
     params(LogoutQuery),
-    responses(
-        (status = OK, body = DoneView, description = "it is ended"),
-        (status = UNAUTHORIZED, body = ErrorBody),
-        (status = FORBIDDEN, body = ErrorBody),
-        (status = UNPROCESSABLE_ENTITY, body = ErrorBody),
-        (status = SERVICE_UNAVAILABLE, body = ErrorBody),
-    )
+    responses((status = OK, body = DoneView, description = "it is ended"))
 )]
 pub(crate) async fn logout(
     State(app): State<AppState>,
@@ -293,30 +201,6 @@ pub(crate) async fn logout(
     Ok(Json(DoneView {
         message: "signed out",
     }))
-}
-
-/// A try of a password, where it is not one too many.
-pub(super) fn attempt(app: &App, address: &str, peer: &Peer) -> Result<Attempt, Rejection> {
-    let attempt = app
-        .platform
-        .throttle
-        .attempt(address, peer.0, Instant::now());
-    attempt.map_err(|refused| {
-        Rejection::with(&error::TOO_MANY_ATTEMPTS, refused.to_string())
-            .retry_after(refused.seconds())
-    })
-}
-
-/// Why a password was not taken, at a field of the body.
-pub(super) fn refused(error: PasswordError, field: &str) -> Rejection {
-    match error {
-        PasswordError::Weak(weakness) => {
-            let text = weakness.to_string();
-            Rejection::with(&error::WEAK_PASSWORD, text.clone()).at(format!("/{field}"), text)
-        }
-        PasswordError::Busy => Rejection::with(&error::OVERLOADED, error.to_string()),
-        error => Rejection::host(&error),
-    }
 }
 
 /// Stores a hash of today's kind and gives it. That it fails costs nothing: the next sign-in tries

@@ -4,14 +4,16 @@
 //! of the model, so that no result loses its call. The summary, the context without what it
 //! replaces, and the system prompt of the moment are stored in one transaction.
 
-use std::fmt::Write as _;
+mod summary;
+
+use std::collections::VecDeque;
 
 use bulkhead_domain::{
     CompactionMode, CompactionSettings, LlmConfig, Message, Part, Role, Timestamp,
     id::{RunId, StepId},
 };
 use bulkhead_llm::{
-    ChatMessage, ChatRequest, ToolChoice, ToolSpec,
+    ToolSpec,
     catalog::tokens::{count, count_request},
 };
 use bulkhead_store::{StepCommit, SystemContent};
@@ -21,6 +23,7 @@ use crate::{
     AgentError, Engine,
     active::ThreadKey,
     error::expect_active,
+    fallback,
     pack::{self, CompactionStats},
     thread::Thread,
     transcript::chat_messages,
@@ -33,23 +36,15 @@ const FILL_MAX: f64 = 0.7;
 const SHARE_STEP: f64 = 0.1;
 /// Tokens that a summary is given room for.
 const SUMMARY_TOKENS: i64 = 1_000;
-/// Characters of a transcript for each token of the model's window: fewer than the four of plain
-/// English, since the request has more in it than the transcript.
-const CHARS_PER_TOKEN: i64 = 3;
-
-const PROMPT: &str = "Summarise the conversation between a user and an AI agent that you are given. \
-    The summary replaces it in the agent's view: keep facts, names, numbers, decisions, open \
-    questions and promises, what tools were used for and what they gave, and what is to be done \
-    next. Write plain sentences from the agent's point of view, without an introduction.";
-const SELF_PROMPT: &str = "The conversation so far is about to leave your view. Write a summary of it \
-    for yourself: facts, names, numbers, decisions, open questions and promises, what tools gave, and \
-    what is to be done next. Answer with the summary alone.";
-
 /// What to compact with, and why.
 pub(crate) struct Job<'a> {
     pub(crate) engine: &'a Engine,
-    /// The thread's model.
+    /// The model that the thread's runs ask now.
     pub(crate) model: &'a LlmConfig,
+    /// Handles of the models that are asked where it fails.
+    pub(crate) fallbacks: VecDeque<String>,
+    /// Tokens that fit into the thread's own model: what the context is made short enough for.
+    pub(crate) window: i64,
     pub(crate) settings: CompactionSettings,
     /// Why; none where a client asked for it.
     pub(crate) trigger: Option<&'static str>,
@@ -102,6 +97,8 @@ impl Engine {
         let job = Job {
             engine: self,
             model: &model,
+            fallbacks: fallback::of(&thread.agent, &model),
+            window: model.context_window,
             settings: settings.unwrap_or_default(),
             trigger: None,
             context_tokens: None,
@@ -123,7 +120,7 @@ pub(crate) async fn compact(thread: &mut Thread, job: Job<'_>) -> Result<Compact
     let system = thread.system.as_ref().map(Message::plain_text);
     let system = system.unwrap_or_default();
     let system_tokens = tokens(&system, &[], &[]);
-    let window = job.model.context_window;
+    let window = job.window;
     if system_tokens > window {
         return Err(AgentError::SystemPromptTooLarge {
             tokens: system_tokens,
@@ -150,7 +147,7 @@ pub(crate) async fn compact(thread: &mut Thread, job: Job<'_>) -> Result<Compact
     let before_tokens = job
         .context_tokens
         .unwrap_or_else(|| tokens(&system, &thread.context, &[]));
-    let summary = summarise(&system, &thread.context[..kept_from], &job).await?;
+    let summary = summary::write(&system, &thread.context[..kept_from], &job).await?;
     let summary = clip(&summary, job.settings.clip_chars);
     let mut stats = CompactionStats {
         trigger: job.trigger.unwrap_or("api").to_owned(),
@@ -301,139 +298,6 @@ fn clip(text: &str, chars: Option<i64>) -> String {
     }
 }
 
-/// Asks for a summary: a small model where there is one, and the agent's own otherwise.
-async fn summarise(system: &str, evicted: &[Message], job: &Job<'_>) -> Result<String, AgentError> {
-    let own = matches!(
-        job.settings.mode,
-        CompactionMode::SelfCompactAll | CompactionMode::SelfCompactSlidingWindow
-    );
-    if own {
-        return ask(job, job.model.clone(), system, evicted, true).await;
-    }
-    let other = match &job.settings.model {
-        Some(handle) => Some(job.engine.models().resolve(handle).await?),
-        None => small_model(job).await,
-    };
-    let other = other.filter(|other| other.handle() != job.model.handle());
-    match other {
-        Some(model) => match ask(job, model, system, evicted, false).await {
-            Err(AgentError::Llm(error)) if job.settings.model.is_none() => {
-                tracing::debug!(%error, "the small model wrote no summary; the agent's own is asked");
-                ask(job, job.model.clone(), system, evicted, false).await
-            }
-            summary => summary,
-        },
-        None => ask(job, job.model.clone(), system, evicted, false).await,
-    }
-}
-
-/// A small model of the agent's provider, where that provider has it.
-async fn small_model(job: &Job<'_>) -> Option<LlmConfig> {
-    let name = match job.model.model_endpoint_type.as_str() {
-        "openai" => "gpt-5-mini",
-        "anthropic" => "claude-haiku-4-5",
-        "google_ai" => "gemini-2.5-flash",
-        _ => return None,
-    };
-    let provider = job.model.provider_name.as_deref()?;
-    let handle = format!("{provider}/{name}");
-    job.engine.models().resolve(&handle).await.ok()
-}
-
-async fn ask(
-    job: &Job<'_>,
-    model: LlmConfig,
-    system: &str,
-    evicted: &[Message],
-    inside: bool,
-) -> Result<String, AgentError> {
-    let models = job.engine.models();
-    let endpoint = models.endpoint(&model).await?;
-    let prompt = job.settings.prompt.as_deref();
-    let (system, messages) = if inside {
-        let mut messages = chat_messages(evicted);
-        let prompt = prompt.unwrap_or(SELF_PROMPT).to_owned();
-        messages.push(ChatMessage::User(vec![Part::text(prompt)]));
-        (system.to_owned(), messages)
-    } else {
-        let most = model.context_window.saturating_mul(CHARS_PER_TOKEN);
-        let text = transcript(evicted, usize::try_from(most).unwrap_or(usize::MAX));
-        let mut messages = Vec::new();
-        if job.settings.prompt_acknowledgement {
-            messages.push(ChatMessage::User(vec![Part::text(
-                "You are about to be given a transcript.",
-            )]));
-            messages.push(ChatMessage::Assistant {
-                content: vec![Part::text(
-                    "Understood. I will answer with the summary alone.",
-                )],
-                tool_calls: Vec::new(),
-                model: None,
-            });
-        }
-        messages.push(ChatMessage::User(vec![Part::text(text)]));
-        (prompt.unwrap_or(PROMPT).to_owned(), messages)
-    };
-    let request = ChatRequest {
-        config: model,
-        endpoint,
-        system,
-        messages,
-        tools: Vec::new(),
-        tool_choice: ToolChoice::Auto,
-        parallel_tool_calls: false,
-        user: None,
-        script: None,
-    };
-    let reply = tokio::select! {
-        biased;
-        () = job.cancel.cancelled() => {
-            return Err(AgentError::Internal("the run was cancelled".to_owned()));
-        }
-        reply = models.chat(&request, None) => reply.map_err(AgentError::Llm)?,
-    };
-    let mut text = String::new();
-    for part in &reply.content {
-        if let Part::Text { text: piece, .. } = part {
-            text.push_str(piece);
-        }
-    }
-    if text.trim().is_empty() {
-        return Err(AgentError::UnusableReply(
-            "The model wrote no summary".to_owned(),
-        ));
-    }
-    Ok(text)
-}
-
-/// The messages as text, at most `most` characters of it: the middle is what goes.
-fn transcript(messages: &[Message], most: usize) -> String {
-    let mut lines = String::new();
-    for message in messages {
-        let who = match message.role {
-            Role::Approval | Role::Assistant => "assistant",
-            role => role.as_str(),
-        };
-        let text = message.plain_text();
-        if !text.is_empty() {
-            let _ = writeln!(lines, "[{who}] {text}");
-        }
-        for call in &message.tool_calls {
-            let _ = writeln!(lines, "[{who}] calls {}({})", call.name, call.arguments);
-        }
-        for returned in &message.tool_returns {
-            let _ = writeln!(lines, "[tool {}] {}", returned.name, returned.text);
-        }
-    }
-    if lines.len() > most {
-        let half = most / 2;
-        let (head, tail) = (lines.floor_char_boundary(half), lines.len() - half);
-        let tail = lines.ceil_char_boundary(tail);
-        lines = format!("{}\n[…]\n{}", &lines[..head], &lines[tail..]);
-    }
-    format!("<start_transcript>\n{lines}<end_transcript>\n. Generate the summary.")
-}
-
 /// Estimated tokens of a text.
 pub(crate) fn text_tokens(text: &str) -> i64 {
     i64::try_from(count(text)).unwrap_or(i64::MAX)
@@ -445,7 +309,7 @@ mod tests {
 
     use super::*;
 
-    fn conversation(turns: usize) -> Vec<Message> {
+    pub(super) fn conversation(turns: usize) -> Vec<Message> {
         let agent = AgentId::random();
         let mut messages = Vec::new();
         for turn in 0..turns {
@@ -482,12 +346,5 @@ mod tests {
         result.step_id = step;
         context.insert(2, result);
         assert!(!may_cut(&context, 2) && may_cut(&context, 1) && !may_cut(&context, 0));
-    }
-
-    #[test]
-    fn a_transcript_keeps_its_ends() {
-        let text = transcript(&conversation(1_000), 2_000);
-        assert!(text.len() < 2_200 && text.contains("question 0") && text.contains("answer 999"));
-        assert!(text.starts_with("<start_transcript>\n[user] question 0\n[assistant] answer 0\n"));
     }
 }

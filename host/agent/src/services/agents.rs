@@ -8,7 +8,7 @@ use bulkhead_domain::{
     platform::UserId,
 };
 use bulkhead_sandbox::services::{AgentReply, AgentsError, AgentsService};
-use bulkhead_store::{AgentFilter, Paging};
+use bulkhead_store::{AgentFilter, Paging, owner::Owner};
 use futures::{StreamExt as _, future::BoxFuture, stream};
 use tokio_util::sync::CancellationToken;
 
@@ -106,9 +106,10 @@ impl OtherAgents {
         let all: Vec<&str> = names.iter().chain([&asker]).map(String::as_str).collect();
         let owners = self.engine.store().owners(&all).await;
         let owners = owners.map_err(|error| AgentsError::Unavailable(unavailable(&error)))?;
-        let own = owners.get(&asker).copied().flatten();
+        let user = |id: &String| owners.get(id).copied().map(Owner::user);
+        let own = user(&asker).flatten();
         let reached = ids.iter().zip(&names);
-        let reached = reached.filter(|(_, name)| owners.get(*name) == Some(&own));
+        let reached = reached.filter(|(_, name)| user(name) == Some(own));
         Ok(reached.map(|(id, _)| *id).collect())
     }
 
@@ -117,7 +118,7 @@ impl OtherAgents {
         let asker = self.asker();
         let owners = self.engine.store().owners(&[asker.as_str()]).await;
         let owners = owners.map_err(|error| AgentsError::Unavailable(unavailable(&error)))?;
-        Ok(owners.get(&asker).copied().flatten())
+        Ok(owners.get(&asker).copied().and_then(Owner::user))
     }
 
     async fn reach(&self, id: AgentId) -> Result<AgentId, AgentsError> {

@@ -52,7 +52,9 @@ async fn rename(store: &Store, server: &McpServerRecord, name: &str) -> Result<(
 /// A server with one tool, `look`.
 pub(crate) async fn mcp_server(store: &Store) -> McpServerId {
     let server = store.create_mcp_server(new("its")).await.unwrap();
-    put(store, &server, vec![tool("look", "one")]).await.unwrap();
+    put(store, &server, vec![tool("look", "one")])
+        .await
+        .unwrap();
     server.id
 }
 

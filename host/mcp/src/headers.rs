@@ -33,7 +33,15 @@ const RESERVED: [&str; 17] = [
 ];
 /// Words before a token by which a header is known to hold one, whatever its name.
 const SCHEMES: [&str; 9] = [
-    "apikey", "api-key", "basic", "bearer", "digest", "jwt", "key", "negotiate", "token",
+    "apikey",
+    "api-key",
+    "basic",
+    "bearer",
+    "digest",
+    "jwt",
+    "key",
+    "negotiate",
+    "token",
 ];
 /// Parts of one header that are looked for by themselves. Those that are in use have two or three.
 const PARTS_MAX: usize = 16;
@@ -133,7 +141,9 @@ fn parts(name: &str, value: &str, is_token: bool) -> Vec<Secret> {
     if scheme == "basic"
         && let Some(pair) = decoded(rest)
     {
-        let password = pair.split_once(':').map(|(_, password)| password.to_owned());
+        let password = pair
+            .split_once(':')
+            .map(|(_, password)| password.to_owned());
         parts.extend(password);
         parts.push(pair);
     }

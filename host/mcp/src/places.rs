@@ -137,7 +137,13 @@ mod tests {
             let agent = format!("agent-{at}");
             held.push(places.take("slow", Some(&agent)).await.expect("a place"));
         }
-        assert!(matches!(places.take("slow", None).await, Err(McpError::Busy)));
-        places.take("quick", Some("agent-0")).await.expect("a place");
+        assert!(matches!(
+            places.take("slow", None).await,
+            Err(McpError::Busy)
+        ));
+        places
+            .take("quick", Some("agent-0"))
+            .await
+            .expect("a place");
     }
 }

@@ -97,7 +97,10 @@ mod tests {
             (r#""\u0041\/\u002f\u003D""#, r#""A//=""#),
             (r#""\u0022\u005c\u0009""#, r#""\"\\\t""#),
             (r#""\\u0041 \\\u0041""#, r#""\\u0041 \\A""#),
-            (r#""\u00e4\n\ud83d\ude00\u0000""#, r#""\u00e4\n\ud83d\ude00\u0000""#),
+            (
+                r#""\u00e4\n\ud83d\ude00\u0000""#,
+                r#""\u00e4\n\ud83d\ude00\u0000""#,
+            ),
         ] {
             let plain = plain(text.as_bytes());
             assert_eq!(&*plain, expected.as_bytes(), "{text}");

@@ -52,7 +52,10 @@ impl FromStr for PrivateRange {
         });
         let name = name.transpose()?;
         // What is no name of a host matches none, which whoever wrote it would not notice.
-        if name.as_ref().is_some_and(|name| name.is_empty() || name.contains('*')) {
+        if name
+            .as_ref()
+            .is_some_and(|name| name.is_empty() || name.contains('*'))
+        {
             return Err(ParsePrivateRangeError);
         }
         let range = range.parse().map_err(|_| ParsePrivateRangeError)?;
@@ -83,7 +86,14 @@ mod tests {
             let range: PrivateRange = text.parse().expect(text);
             assert_eq!(range.to_string(), expected);
         }
-        for text in ["", "=10.0.0.0/8", "mcp.internal", "10.0.0.1=10.0.0.0/8", "a b=::1", "*.x=::1"] {
+        for text in [
+            "",
+            "=10.0.0.0/8",
+            "mcp.internal",
+            "10.0.0.1=10.0.0.0/8",
+            "a b=::1",
+            "*.x=::1",
+        ] {
             assert!(text.parse::<PrivateRange>().is_err(), "{text}");
         }
     }

@@ -132,7 +132,8 @@ mod tests {
                 "Notification",
             ),
         ] {
-            let parsed = parse(text.as_bytes(), &Scrubber::none()).unwrap_or_else(|error| panic!("{text}: {error}"));
+            let parsed = parse(text.as_bytes(), &Scrubber::none())
+                .unwrap_or_else(|error| panic!("{text}: {error}"));
             let found = match parsed {
                 Incoming::Answer(id, answer) => {
                     let way = if answer.is_ok() { "Ok" } else { "Err" };

@@ -69,7 +69,11 @@ impl Sessions {
     pub(crate) fn forget(&mut self, endpoint: &Endpoint, agent: Option<&str>, session: &Session) {
         let key = key(endpoint, agent);
         // Somebody else may have opened another one meanwhile.
-        if self.kept.get(&key).is_some_and(|kept| kept.session == *session) {
+        if self
+            .kept
+            .get(&key)
+            .is_some_and(|kept| kept.session == *session)
+        {
             self.kept.remove(&key);
         }
     }
@@ -158,7 +162,10 @@ mod tests {
             let agent = at.to_string();
             sessions.keep(&endpoint("s", 1), Some(&agent), session("1"));
         }
-        assert_eq!((sessions.kept.len(), sessions.replaced.len()), (SESSIONS_MAX, 5));
+        assert_eq!(
+            (sessions.kept.len(), sessions.replaced.len()),
+            (SESSIONS_MAX, 5)
+        );
         assert!(sessions.find(&endpoint("s", 1), Some("0")).is_none());
         assert_eq!(sessions.take_idle(Duration::ZERO).len(), SESSIONS_MAX + 5);
     }

@@ -46,7 +46,10 @@ impl InputCheck {
         Ok(Self {
             validator,
             max_depth: cost.max_depth,
-            weight: cost.parts.saturating_mul(PART_BYTES).saturating_add(patterns),
+            weight: cost
+                .parts
+                .saturating_mul(PART_BYTES)
+                .saturating_add(patterns),
         })
     }
 

@@ -63,14 +63,24 @@ async fn a_range_is_open_for_addresses_and_for_names_that_are_given_with_it() {
         config.mcp_private = Some(ranges.map(|range| range.parse().unwrap()).into());
     })
     .await;
-    for url in ["http://other.internal/mcp", "http://sub.named.internal/mcp", "http://router/"] {
+    for url in [
+        "http://other.internal/mcp",
+        "http://sub.named.internal/mcp",
+        "http://router/",
+    ] {
         let (status, text) = refused(&server, url).await;
-        assert!(status == 422 && text.contains("Blocked internal hostname"), "{url}: {text}");
+        assert!(
+            status == 422 && text.contains("Blocked internal hostname"),
+            "{url}: {text}"
+        );
     }
     // The range of loopback is that of its own name too.
     let mcp = registered(&server, "mine", &format!("http://localhost:{port}/mcp")).await;
     tool(&server, &mcp, "echo").await;
-    let named = body("named", json!({ "server_url": "https://named.internal:1/mcp" }));
+    let named = body(
+        "named",
+        json!({ "server_url": "https://named.internal:1/mcp" }),
+    );
     let saved = server.post("/v1/mcp-servers/", &named).await;
     assert_eq!(saved.status, 200, "{saved:?}");
 }

@@ -171,7 +171,10 @@ impl Fake {
 
     /// How many messages with this method came.
     pub(crate) fn count(&self, method: &str) -> usize {
-        self.methods().iter().filter(|found| *found == method).count()
+        self.methods()
+            .iter()
+            .filter(|found| *found == method)
+            .count()
     }
 
     /// The sessions of all messages with this method, in order.

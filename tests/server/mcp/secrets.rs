@@ -14,7 +14,9 @@ const PAIR: &str = "bWU6bWNwLXNlY3JldC10b2tlbi0wMTIzNDU2Nzg5";
 
 /// A JSON text in which every character is an escape.
 fn spelt(text: &str) -> String {
-    text.chars().map(|c| format!("\\u{:04x}", u32::from(c))).collect()
+    text.chars()
+        .map(|c| format!("\\u{:04x}", u32::from(c)))
+        .collect()
 }
 
 #[tokio::test]
@@ -29,15 +31,28 @@ async fn a_token_is_masked_without_its_scheme_in_results() {
         let config = json!({ "server_url": fake.url(), "custom_headers": { header: value } });
         let mcp = registered_with(&server, "mine", config).await;
         let run = async |name: &str, text: &str| {
-            let run = format!("{}/tools/{}/run", path(&mcp), tool(&server, &mcp, name).await);
+            let run = format!(
+                "{}/tools/{}/run",
+                path(&mcp),
+                tool(&server, &mcp, name).await
+            );
             let result = made(&server, &run, &json!({ "args": { "text": text } })).await;
             result["func_return"].as_str().unwrap().to_owned()
         };
         let leaked = run("leak", "").await;
-        assert!(!leaked.contains(TOKEN) && !leaked.contains(PAIR), "{header}: {leaked}");
-        assert_eq!(fake.headers("tools/call")[header.to_ascii_lowercase()], value);
+        assert!(
+            !leaked.contains(TOKEN) && !leaked.contains(PAIR),
+            "{header}: {leaked}"
+        );
+        assert_eq!(
+            fake.headers("tools/call")[header.to_ascii_lowercase()],
+            value
+        );
         let said = run("echo", &format!("it is {TOKEN}.")).await;
-        assert!(said.starts_with("echo: it is ***") && !said.contains(TOKEN), "{header}: {said}");
+        assert!(
+            said.starts_with("echo: it is ***") && !said.contains(TOKEN),
+            "{header}: {said}"
+        );
     }
 }
 
@@ -61,21 +76,39 @@ async fn a_token_is_masked_in_lists_and_errors_however_it_is_spelt() {
         "/v1/tools/mcp/servers/mine/tools".to_owned(),
     ] {
         let listed = read(&server, &path).await;
-        let told = listed.as_array().unwrap().iter().find(|one| one["name"] == "told");
+        let told = listed
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|one| one["name"] == "told");
         let told = told.unwrap_or_else(|| panic!("{listed}"));
         let text = told.to_string();
-        assert!(text.contains("Uses ***") && !text.contains(TOKEN), "{path}: {text}");
+        assert!(
+            text.contains("Uses ***") && !text.contains(TOKEN),
+            "{path}: {text}"
+        );
     }
     let echo = tool(&server, &mcp, "echo").await;
     let message = format!("no {}", spelt(TOKEN));
-    let code = format!("{{\"id\": (id), \"error\": {{\"code\": \"{}\"}}}}", spelt(TOKEN));
+    let code = format!(
+        "{{\"id\": (id), \"error\": {{\"code\": \"{}\"}}}}",
+        spelt(TOKEN)
+    );
     let refused = format!("{{\"id\": (id), \"error\": {{\"message\": \"{message}\"}}}}");
-    for (status, body) in [(400, refused.clone()), (500, code), (500, message), (403, refused)] {
+    for (status, body) in [
+        (400, refused.clone()),
+        (500, code),
+        (500, message),
+        (403, refused),
+    ] {
         fake.change(|it| it.refuses = Some((status, body.clone())));
         let run = format!("{}/tools/{echo}/run", path(&mcp));
         let result: Value = made(&server, &run, &json!({ "args": {} })).await;
         let text = result.to_string();
         assert_eq!(result["status"], "error", "{text}");
-        assert!(!text.contains(TOKEN) && !text.contains(&spelt(TOKEN)[..30]), "{body}: {text}");
+        assert!(
+            !text.contains(TOKEN) && !text.contains(&spelt(TOKEN)[..30]),
+            "{body}: {text}"
+        );
     }
 }

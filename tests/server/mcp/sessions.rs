@@ -20,7 +20,10 @@ async fn each_agent_has_a_session_of_its_own() {
     let fake = Fake::start(&["echo"]).await;
     let mcp = registered(&server, "mine", &fake.url()).await;
     let echo = tool(&server, &mcp, "echo").await;
-    let (ada, bob) = (with_tool(&server, &echo).await, with_tool(&server, &echo).await);
+    let (ada, bob) = (
+        with_tool(&server, &echo).await,
+        with_tool(&server, &echo).await,
+    );
     for messages in [&ada, &bob, &ada, &bob] {
         told(&server, messages, "call echo").await;
     }
@@ -45,7 +48,11 @@ async fn a_session_that_nobody_uses_is_ended() {
     let mcp = registered(&server, "mine", &fake.url()).await;
     fake.wait_for("(closed)").await;
     assert_eq!(fake.sessions("(closed)"), ["session-1"]);
-    let run = format!("{}/tools/{}/run", path(&mcp), tool(&server, &mcp, "echo").await);
+    let run = format!(
+        "{}/tools/{}/run",
+        path(&mcp),
+        tool(&server, &mcp, "echo").await
+    );
     let result = made(&server, &run, &json!({ "args": {} })).await;
     assert_eq!(result["status"], "success");
     assert_eq!(fake.sessions("tools/call"), ["session-2"]);
@@ -56,7 +63,11 @@ async fn a_call_is_sent_again_only_where_its_session_was_refused() {
     let server = TestServer::start().await;
     let fake = Fake::start(&["echo"]).await;
     let mcp = registered(&server, "mine", &fake.url()).await;
-    let run = format!("{}/tools/{}/run", path(&mcp), tool(&server, &mcp, "echo").await);
+    let run = format!(
+        "{}/tools/{}/run",
+        path(&mcp),
+        tool(&server, &mcp, "echo").await
+    );
     let error = |id: &str, message: &str| {
         let id: Value = serde_json::from_str(id).unwrap_or_else(|_| json!(id));
         json!({ "jsonrpc": "2.0", "id": id, "error": { "code": -32000, "message": message } })
@@ -64,7 +75,11 @@ async fn a_call_is_sent_again_only_where_its_session_was_refused() {
             .replace("\"(id)\"", "(id)")
     };
     for (status, body, sent) in [
-        (400, error("null", "Bad Request: No valid session ID provided"), 2),
+        (
+            400,
+            error("null", "Bad Request: No valid session ID provided"),
+            2,
+        ),
         (400, error("server-error", "Session not found"), 2),
         (404, String::new(), 2),
         (400, error("null", "Bad Request"), 1),

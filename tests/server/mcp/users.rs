@@ -44,7 +44,6 @@ on_both! {
         let ada = Person::new(&server, "ada").await;
         let listed = ada.get(&server, "/v1/tools/?limit=200").await;
         assert!(!listed.text.contains("look_up"), "{listed:?}");
-        assert!(listed.text.contains("conversation_search"), "{listed:?}");
         let named = ada.get(&server, "/v1/tools/?name=look_up").await;
         assert_eq!(named.body, json!([]));
         let one = ada.get(&server, &format!("/v1/tools/{id}")).await;
@@ -186,8 +185,18 @@ async fn a_name_of_a_tool_that_comes_with_the_server_stays_that_tools() {
     let listed = read(&server, "/v1/tools/?tool_types=external_mcp&ascending=true").await;
     let mut names = each(&listed, "name");
     names.sort_unstable();
-    assert_eq!(names, ["evil__memory_insert", "evil__run_code", "evil__send_message"]);
+    assert_eq!(
+        names,
+        [
+            "evil__memory_insert",
+            "evil__run_code",
+            "evil__send_message"
+        ]
+    );
     let body = json!({ "model": SCRIPTED, "include_base_tools": true });
     let agent = crate::clients::made(&server, "/v1/agents/", &body).await;
-    assert!(!agent["tools"].to_string().contains("external_mcp"), "{agent}");
+    assert!(
+        !agent["tools"].to_string().contains("external_mcp"),
+        "{agent}"
+    );
 }

@@ -62,24 +62,77 @@ fn kind(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         // Signature, length and name of the first chunk, width and height in it.
         [
-            0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n',
-            0, 0, 0, 13, b'I', b'H', b'D', b'R',
-            w0, w1, w2, w3, h0, h1, h2, h3, _, ..,
+            0x89,
+            b'P',
+            b'N',
+            b'G',
+            b'\r',
+            b'\n',
+            0x1a,
+            b'\n',
+            0,
+            0,
+            0,
+            13,
+            b'I',
+            b'H',
+            b'D',
+            b'R',
+            w0,
+            w1,
+            w2,
+            w3,
+            h0,
+            h1,
+            h2,
+            h3,
+            _,
+            ..,
         ] => {
             let width = u32::from_be_bytes([*w0, *w1, *w2, *w3]);
             let height = u32::from_be_bytes([*h0, *h1, *h2, *h3]);
             fits(width, height).then_some("image/png")
         }
-        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', w0, w1, h0, h1, _, ..] => {
+        [
+            b'G',
+            b'I',
+            b'F',
+            b'8',
+            b'7' | b'9',
+            b'a',
+            w0,
+            w1,
+            h0,
+            h1,
+            _,
+            ..,
+        ] => {
             let width = u16::from_le_bytes([*w0, *w1]).into();
             let height = u16::from_le_bytes([*h0, *h1]).into();
             fits(width, height).then_some("image/gif")
         }
         // Start of image, and the first marker after it.
         [0xff, 0xd8, 0xff, 0xc0..=0xfe, _, ..] => Some("image/jpeg"),
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', b'V', b'P', b'8', b' ' | b'L' | b'X', _, ..] => {
-            Some("image/webp")
-        }
+        [
+            b'R',
+            b'I',
+            b'F',
+            b'F',
+            _,
+            _,
+            _,
+            _,
+            b'W',
+            b'E',
+            b'B',
+            b'P',
+            b'V',
+            b'P',
+            b'8',
+            b' ' | b'L' | b'X',
+            _,
+            ..,
+        ] => Some("image/webp"),
         _ => None,
     }
 }
@@ -145,7 +198,10 @@ mod tests {
             let shown = format!("{part:?}");
             let (parts, text) = taken(vec![part]);
             assert!(parts.is_none(), "{shown}");
-            assert!(text.starts_with("[not an image that models take: image/"), "{shown}: {text}");
+            assert!(
+                text.starts_with("[not an image that models take: image/"),
+                "{shown}: {text}"
+            );
         }
     }
 

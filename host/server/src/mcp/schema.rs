@@ -134,7 +134,10 @@ mod tests {
         for name in ["memory_insert", "send_message", "run_code", "web_search"] {
             let new = stored("mine", judged(name, json!({}))).expect("it can be used");
             assert_eq!(new.tool.name, format!("mine__{name}"));
-            assert_eq!((new.tool.name, new.remote), (new.full_name, name.to_owned()));
+            assert_eq!(
+                (new.tool.name, new.remote),
+                (new.full_name, name.to_owned())
+            );
         }
     }
 

@@ -42,7 +42,11 @@ pub(super) struct Hidden {
 }
 
 /// The request as this user may make it.
-pub(super) async fn hide(store: &Store, user: UserId, request: Request) -> Result<Hidden, Rejection> {
+pub(super) async fn hide(
+    store: &Store,
+    user: UserId,
+    request: Request,
+) -> Result<Hidden, Rejection> {
     let (mut parts, body) = request.into_parts();
     let mut ids = BTreeSet::new();
     let target = parts.uri.path_and_query();

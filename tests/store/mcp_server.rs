@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 
+use bulkhead_domain::id::McpServerId;
 use bulkhead_store::{
     McpSecrets, McpServerRecord, McpTransport, NewMcpServer, NewMcpTool, NewTool, Store,
     StoreError, SyncedTools, ToolType,
@@ -46,6 +47,25 @@ async fn rename(store: &Store, server: &McpServerRecord, name: &str) -> Result<(
         Ok::<_, StoreError>(())
     });
     renamed.await.map(drop)
+}
+
+/// A server with one tool, `look`.
+pub(crate) async fn mcp_server(store: &Store) -> McpServerId {
+    let server = store.create_mcp_server(new("its")).await.unwrap();
+    put(store, &server, vec![tool("look", "one")])
+        .await
+        .unwrap();
+    server.id
+}
+
+/// Stores what a server lists that is as it was read.
+async fn put(
+    store: &Store,
+    server: &McpServerRecord,
+    tools: Vec<NewMcpTool>,
+) -> Result<SyncedTools, StoreError> {
+    let as_of = server.updated_at;
+    store.put_mcp_tools(&server.id, as_of, tools).await
 }
 
 fn texts<const N: usize>(texts: [&str; N]) -> Vec<String> {
@@ -108,7 +128,7 @@ on_both! {
         let server = store.create_mcp_server(new("mine")).await.unwrap();
         store.upsert_tool(NewTool::new("b", ToolType::Custom)).await.unwrap();
         let listed = vec![tool("a", "one"), tool("b", "one"), tool("c", "one")];
-        let synced = store.put_mcp_tools(&server.id, listed).await.unwrap();
+        let synced = put(&store, &server, listed).await.unwrap();
         assert_eq!(synced.added, ["a", "server__b", "c"]);
         let b = store.mcp_tool(&server.id, "b").await.unwrap().unwrap();
         assert_eq!(b.name, "server__b");
@@ -125,7 +145,7 @@ on_both! {
         });
         assert!(set.await.unwrap().mcp.is_some(), "that it is the server's can't be changed");
         let listed = vec![tool("b", "two"), tool("c", "one"), tool("d", "one")];
-        let synced = store.put_mcp_tools(&server.id, listed).await.unwrap();
+        let synced = put(&store, &server, listed).await.unwrap();
         let expected = SyncedTools {
             added: texts(["d"]),
             updated: texts(["server__b"]),
@@ -145,21 +165,66 @@ on_both! {
         store.delete_mcp_server(&server.id).await.unwrap();
         assert!(store.tool(&b.id).await.unwrap().is_none());
         assert!(store.tool_by_name("b").await.unwrap().is_some());
-        let gone = store.put_mcp_tools(&server.id, vec![tool("a", "one")]).await;
+        let gone = put(&store, &server, vec![tool("a", "one")]).await;
         assert!(matches!(gone, Err(StoreError::NotFound { .. })));
     }
 
     async fn lists_of_tools_that_can_not_be_are_refused_and_change_nothing(database) {
         let store = database.open().await;
         let server = store.create_mcp_server(new("mine")).await.unwrap();
-        store.put_mcp_tools(&server.id, vec![tool("kept", "one")]).await.unwrap();
+        put(&store, &server, vec![tool("kept", "one")]).await.unwrap();
         let mut nameless = tool("a", "one");
         nameless.full_name = "ä".to_owned();
         let many = (0..1_001).map(|at| tool(&format!("t{at}"), "one")).collect();
         for list in [vec![tool("a", "one"), tool("a", "two")], vec![nameless], many] {
-            assert!(store.put_mcp_tools(&server.id, list).await.is_err());
+            assert!(put(&store, &server, list).await.is_err());
         }
         let tools = store.mcp_tools(&server.id).await.unwrap();
         assert_eq!(tools.len(), 1);
+    }
+
+    async fn a_tool_that_is_left_out_once_comes_back_with_its_approval(database) {
+        let store = database.open().await;
+        let server = store.create_mcp_server(new("mine")).await.unwrap();
+        let both = || vec![tool("asks", "one"), tool("free", "one")];
+        put(&store, &server, both()).await.unwrap();
+        let asks = store.mcp_tool(&server.id, "asks").await.unwrap().unwrap();
+        let set = store.update_tool(&asks.id, |tool| {
+            tool.default_requires_approval = Some(true);
+            Ok::<_, StoreError>(())
+        });
+        set.await.unwrap();
+        // Also where it stays away for longer.
+        put(&store, &server, vec![tool("free", "one")]).await.unwrap();
+        put(&store, &server, Vec::new()).await.unwrap();
+        assert!(store.mcp_tool(&server.id, "asks").await.unwrap().is_none());
+        put(&store, &server, both()).await.unwrap();
+        let approvals = async |name: &str| {
+            let tool = store.mcp_tool(&server.id, name).await.unwrap().unwrap();
+            tool.default_requires_approval
+        };
+        assert_eq!((approvals("asks").await, approvals("free").await), (Some(true), None));
+        // What a person takes away is gone for good.
+        let asks = store.mcp_tool(&server.id, "asks").await.unwrap().unwrap();
+        let set = store.update_tool(&asks.id, |tool| {
+            tool.default_requires_approval = Some(false);
+            Ok::<_, StoreError>(())
+        });
+        set.await.unwrap();
+        put(&store, &server, Vec::new()).await.unwrap();
+        put(&store, &server, both()).await.unwrap();
+        assert_eq!(approvals("asks").await, None);
+    }
+
+    async fn what_a_server_listed_before_it_was_changed_is_not_stored(database) {
+        let store = database.open().await;
+        let server = store.create_mcp_server(new("mine")).await.unwrap();
+        put(&store, &server, vec![tool("kept", "one")]).await.unwrap();
+        rename(&store, &server, "yours").await.unwrap();
+        let late = put(&store, &server, vec![tool("other", "one")]).await.unwrap_err();
+        assert!(matches!(late, StoreError::Changed { .. }), "{late:?}");
+        let tools = store.mcp_tools(&server.id).await.unwrap();
+        assert_eq!(tools.len(), 1);
+        assert_eq!(tools[0].name, "kept");
     }
 }

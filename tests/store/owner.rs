@@ -8,13 +8,14 @@ use bulkhead_domain::{
 use bulkhead_store::{
     AgentFilter, ArchiveFilter, BlockFilter, ConversationFilter, IdentityFilter, IdentityRelations,
     MessageSearch, NewAgent, NewTool, PassageSearch, RunFilter, StepFilter, Store, StoreError,
-    ToolFilter,
+    ToolFilter, owner::Owner,
 };
 
 use super::{
     agent::agent,
     block::block,
     history::{adding, context, run, step},
+    mcp_server::mcp_server,
     tool::custom,
     user,
 };
@@ -240,11 +241,14 @@ on_both! {
         let store = database.open().await;
         let ([ada, bob], [of_ada, of_bob, of_nobody]) = world(&store).await;
         let mut expected = HashMap::new();
-        for (things, user) in
-            [(&of_ada, Some(ada.id)), (&of_bob, Some(bob.id)), (&of_nobody, None)]
-        {
-            expected.extend(things.ids.iter().map(|id| (id.clone(), user)));
+        for (things, owner) in [
+            (&of_ada, Owner::User(ada.id)),
+            (&of_bob, Owner::User(bob.id)),
+            (&of_nobody, Owner::Operator),
+        ] {
+            expected.extend(things.ids.iter().map(|id| (id.clone(), owner)));
         }
+        expected.insert(of_nobody.ids[4].clone(), Owner::Everybody);
         let not_there = AgentId::random().to_string();
         let mut ids: Vec<&str> = expected.keys().map(String::as_str).collect();
         ids.extend([not_there.as_str(), of_ada.ids[0].as_str(), "agent-\0", "agent-", "x", ""]);
@@ -278,7 +282,25 @@ on_both! {
         let identity = put.record.id.to_string();
         assert_eq!(identity, of_ada.ids[7]);
         let ids = [block.as_str(), archive.as_str(), identity.as_str()];
-        let expected = ids.map(|id| (id.to_owned(), Some(ada.id)));
+        let expected = ids.map(|id| (id.to_owned(), Owner::User(ada.id)));
         assert_eq!(store.owners(&ids).await.unwrap(), HashMap::from(expected));
+    }
+
+    async fn a_tool_of_an_mcp_server_is_the_operators_alone(database) {
+        let store = database.open().await;
+        let ([ada, _], _) = world(&store).await;
+        let before = seen(&store, Some(ada.id)).await;
+        let server = mcp_server(&store).await;
+        let tool = store.mcp_tool(&server, "look").await.unwrap().unwrap();
+        let owners = store.owners(&[tool.id.as_str()]).await.unwrap();
+        assert_eq!(owners, HashMap::from([(tool.id.clone(), Owner::Operator)]));
+        assert_eq!(seen(&store, Some(ada.id)).await, before);
+        assert!(seen(&store, None).await.contains(&tool.id));
+        // Also where a user once had a tool of this name.
+        let taken = "UPDATE tools SET created_by_id = (SELECT MIN(id) FROM users)
+            WHERE mcp_server_id IS NOT NULL";
+        database.script(taken).await;
+        let owners = store.owners(&[tool.id.as_str()]).await.unwrap();
+        assert_eq!(owners[&tool.id], Owner::Operator);
     }
 }

@@ -1,16 +1,22 @@
 //! Which addresses a server may have.
 //!
 //! A public one may always be registered. Others lead into the network that the host stands in, and
-//! are refused unless a person who runs the host opened their range. What a name resolves to is
-//! checked again by the egress, for each connection.
+//! are refused unless a person who runs the host opened them: an address by its range, a name by that
+//! name. What a name resolves to is checked again by the egress, for each connection: it is public,
+//! or in the range that was opened for this name. A range alone opens nothing for a name, since
+//! whoever owns the name could point it there.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use bulkhead_policy::{Cidr, Target, TargetError, address::is_public};
 use url::Host;
 
+use crate::PrivateRange;
+
 /// Names that lead into the host's own network, by their last label.
 const INTERNAL: [&str; 6] = ["local", "internal", "intranet", "lan", "home", "corp"];
+/// The name of this machine on itself, by its last label.
+const LOCALHOST: &str = "localhost";
 
 /// An address that no server may have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -22,42 +28,61 @@ pub enum AddressError {
     /// An IP address that is not public and in no range that is open.
     #[error("Non-public IP not allowed: {0}")]
     NotPublic(IpAddr),
-    /// A name of the host itself or its network, none of whose ranges is open.
+    /// A name of the host itself or its network for which nothing was opened.
     #[error("Blocked internal hostname: {0}")]
     Internal(String),
 }
 
-/// The address as requests take it, where a server may have it with these ranges open.
-pub fn check(url: &str, open: &[Cidr]) -> Result<Target, AddressError> {
+/// The address as requests take it, where a server may have it with these open.
+pub fn check(url: &str, open: &[PrivateRange]) -> Result<Target, AddressError> {
     let target = Target::parse(url)?;
-    let is_open = |address: IpAddr| open.iter().any(|range| range.contains(address));
+    let is_closed = opened(&target, open).is_empty();
     match target.host() {
-        Host::Ipv4(address) => expect_open(address.into(), is_open)?,
-        Host::Ipv6(address) => expect_open(address.into(), is_open)?,
-        Host::Domain(name) => {
-            let last = name.rsplit('.').next().unwrap_or(name);
-            let loopback =
-                || is_open(Ipv4Addr::LOCALHOST.into()) || is_open(Ipv6Addr::LOCALHOST.into());
-            let is_blocked = match last {
-                "localhost" => !loopback(),
-                _ => open.is_empty() && is_internal(name),
-            };
-            if is_blocked {
-                return Err(AddressError::Internal(name.to_owned()));
-            }
+        Host::Ipv4(address) => expect_open(address.into(), is_closed)?,
+        Host::Ipv6(address) => expect_open(address.into(), is_closed)?,
+        Host::Domain(name) if is_internal(name) && is_closed => {
+            return Err(AddressError::Internal(name.to_owned()));
         }
+        Host::Domain(_) => {}
     }
     Ok(target)
 }
 
-/// Whether a name is one of the host itself or its network by its form.
-pub(crate) fn is_internal(name: &str) -> bool {
-    let last = name.rsplit('.').next().unwrap_or(name);
-    last == "localhost" || last == name || INTERNAL.contains(&last)
+/// The addresses that are not public and open for a server at `target`: its own address, what was
+/// opened for its name, and for `localhost` the two addresses that are called so.
+pub(crate) fn opened(target: &Target, open: &[PrivateRange]) -> Vec<Cidr> {
+    let in_range = |address: IpAddr| {
+        let mut ranges = open.iter().filter(|one| one.name().is_none());
+        let found = ranges.any(|one| one.range().contains(address));
+        found.then(|| Cidr::from(address))
+    };
+    match target.host() {
+        Host::Ipv4(address) => in_range(address.into()).into_iter().collect(),
+        Host::Ipv6(address) => in_range(address.into()).into_iter().collect(),
+        Host::Domain(name) => {
+            let named = open.iter().filter(|one| one.name() == Some(name));
+            let mut ranges: Vec<Cidr> = named.map(PrivateRange::range).collect();
+            if last_label(name) == LOCALHOST {
+                let addresses = [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
+                ranges.extend(addresses.into_iter().filter_map(in_range));
+            }
+            ranges
+        }
+    }
 }
 
-fn expect_open(address: IpAddr, is_open: impl Fn(IpAddr) -> bool) -> Result<(), AddressError> {
-    if is_public(address) || is_open(address) {
+/// Whether a name is one of the host itself or its network by its form.
+fn is_internal(name: &str) -> bool {
+    let last = last_label(name);
+    last == LOCALHOST || last == name || INTERNAL.contains(&last)
+}
+
+fn last_label(name: &str) -> &str {
+    name.rsplit('.').next().unwrap_or(name)
+}
+
+fn expect_open(address: IpAddr, is_closed: bool) -> Result<(), AddressError> {
+    if is_public(address) || !is_closed {
         return Ok(());
     }
     Err(AddressError::NotPublic(address))
@@ -67,7 +92,7 @@ fn expect_open(address: IpAddr, is_open: impl Fn(IpAddr) -> bool) -> Result<(), 
 mod tests {
     use super::*;
 
-    fn ranges(texts: &[&str]) -> Vec<Cidr> {
+    fn ranges(texts: &[&str]) -> Vec<PrivateRange> {
         let ranges = texts.iter().map(|text| text.parse().expect("a range"));
         ranges.collect()
     }
@@ -75,6 +100,7 @@ mod tests {
     #[test]
     fn what_is_not_public_is_refused_unless_its_range_is_open() {
         let loopback = ranges(&["127.0.0.0/8", "::1"]);
+        let named = ranges(&["10.0.0.0/8", "db.internal=10.0.0.0/8"]);
         for (url, open, refused) in [
             ("https://mcp.example.com/x", &[][..], None),
             ("http://8.8.8.8/", &[], None),
@@ -116,6 +142,18 @@ mod tests {
                 &[],
                 Some("Blocked internal hostname: db.internal"),
             ),
+            ("http://db.internal/", &named, None),
+            (
+                "http://other.internal/",
+                &named,
+                Some("Blocked internal hostname: other.internal"),
+            ),
+            (
+                "http://localhost/",
+                &named,
+                Some("Blocked internal hostname: localhost"),
+            ),
+            ("http://10.0.0.1/", &named, None),
             (
                 "http://router/",
                 &[],

@@ -1,7 +1,6 @@
 //! Operations: listing a server's tools, and calling one.
 
 use std::{
-    collections::HashMap,
     future::Future,
     sync::{Arc, Weak},
     time::Duration,
@@ -10,34 +9,25 @@ use std::{
 use bulkhead_egress::Egress;
 use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
-use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore},
-    time::timeout,
-};
+use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     Endpoint, McpError, RemoteTool, Settings, ToolResult, Trail, Transport,
     connection::Connection,
+    places::{Place, Places},
     result,
+    sessions::{Kept, Sessions},
     sse::SseConnection,
     streamable::{HttpConnection, Session},
     tools,
     wire::Wire,
 };
 
-/// Operations at once. Each may hold an answer of some megabytes.
-const AT_ONCE: usize = 64;
-/// Operations at once with one server, so that one that never answers leaves places for others.
-const AT_ONCE_WITH_ONE: usize = 16;
-/// Servers whose places are remembered before those that nobody holds are forgotten.
-const BUSY_MAX: usize = 2000;
-/// How long an operation waits for its place.
-const PLACE_TIMEOUT: Duration = Duration::from_secs(20);
-/// Sessions that are kept; beyond it they are all forgotten and opened again.
-const SESSIONS_MAX: usize = 2000;
 /// How long what is only a courtesy may take: saying that a call was given up, ending a session.
 const COURTESY_TIMEOUT: Duration = Duration::from_secs(2);
+/// How often idle sessions are looked for at most.
+const SWEEP_MIN: Duration = Duration::from_millis(100);
 
 /// Speaks to MCP servers. Cheap to clone; clones share the sessions.
 #[derive(Clone)]
@@ -46,24 +36,20 @@ pub struct Client(Arc<Inner>);
 struct Inner {
     egress: Egress,
     settings: Settings,
-    /// Of servers that were greeted, by their ids.
-    sessions: Mutex<HashMap<String, Kept>>,
-    places: Arc<Semaphore>,
-    /// Places with each server, as long as somebody holds one.
-    busy: Mutex<HashMap<String, Weak<Semaphore>>>,
+    sessions: Mutex<Sessions>,
+    places: Places,
 }
 
-/// A place for one operation.
-struct Place {
-    _of_server: OwnedSemaphorePermit,
-    _of_all: OwnedSemaphorePermit,
-    /// Keeps the server's places known.
-    _places: Arc<Semaphore>,
-}
-
-struct Kept {
-    revision: i64,
-    session: Session,
+/// A call of a tool.
+#[derive(Debug, Clone, Copy)]
+pub struct Call<'a> {
+    /// What the server calls the tool.
+    pub tool: &'a str,
+    /// Its arguments.
+    pub arguments: &'a Map<String, Value>,
+    /// The agent that calls it, by any name that no other one has: it has its own session and its own
+    /// places. None for a call that is no agent's.
+    pub agent: Option<&'a str>,
 }
 
 impl std::fmt::Debug for Client {
@@ -81,8 +67,7 @@ impl Client {
             egress,
             settings,
             sessions: Mutex::default(),
-            places: Arc::new(Semaphore::new(AT_ONCE)),
-            busy: Mutex::default(),
+            places: Places::new(),
         }))
     }
 
@@ -97,14 +82,15 @@ impl Client {
         endpoint: &Endpoint,
         trail: &Trail,
     ) -> Result<Vec<RemoteTool>, McpError> {
-        let _place = self.place(&endpoint.id).await?;
+        let _place = self.0.places.take(&endpoint.id, None).await?;
         within(self.0.settings.list_timeout, async {
-            let (mut connection, is_kept) = self.connect(endpoint, trail, true).await?;
+            let (mut connection, is_kept) = self.connect(endpoint, trail, None).await?;
             let listed = tools::list(&mut connection).await;
             if !(is_kept && listed.as_ref().is_err_and(is_expired)) {
                 return listed;
             }
-            let (mut connection, _) = self.connect(endpoint, trail, false).await?;
+            self.forget(endpoint, None, &connection);
+            let (mut connection, _) = self.connect(endpoint, trail, None).await?;
             tools::list(&mut connection).await
         })
         .await
@@ -116,10 +102,11 @@ impl Client {
         &self,
         endpoint: &Endpoint,
         trail: &Trail,
-        call: (&str, &Map<String, Value>),
+        call: Call<'_>,
         cancel: &CancellationToken,
     ) -> Result<Option<ToolResult>, McpError> {
-        let place = match cancel.run_until_cancelled(self.place(&endpoint.id)).await {
+        let place = self.0.places.take(&endpoint.id, call.agent);
+        let place = match cancel.run_until_cancelled(place).await {
             None => return Ok(None),
             Some(place) => place?,
         };
@@ -145,50 +132,61 @@ impl Client {
         &self,
         endpoint: &Endpoint,
         trail: &Trail,
-        (tool, arguments): (&str, &Map<String, Value>),
+        call: Call<'_>,
         open: &Mutex<Option<(Session, u64)>>,
     ) -> Result<ToolResult, McpError> {
-        let params = json!({ "name": tool, "arguments": arguments });
-        let mut use_kept = true;
+        let params = json!({ "name": call.tool, "arguments": call.arguments });
+        let mut is_again = false;
         loop {
-            let (mut connection, is_kept) = self.connect(endpoint, trail, use_kept).await?;
-            if let Connection::Http(connection) = &connection {
-                *open.lock() = Some((connection.session.clone(), connection.last_id() + 1));
+            let (mut connection, is_kept) = self.connect(endpoint, trail, call.agent).await?;
+            if let Connection::Http(connection) = &mut connection {
+                *open.lock() = Some((connection.session.clone(), connection.announce()));
             }
             let answer = connection.request("tools/call", &params).await;
-            if is_kept && answer.as_ref().is_err_and(is_expired) {
+            if is_kept && !is_again && answer.as_ref().is_err_and(is_expired) {
                 *open.lock() = None;
-                use_kept = false;
+                self.forget(endpoint, call.agent, &connection);
+                is_again = true;
                 continue;
             }
             // With a timeout the request is still open.
             if !answer.as_ref().is_err_and(McpError::is_timeout) {
                 *open.lock() = None;
             }
-            let scrubber = connection.scrubber();
-            return result::read(&answer?).map(|result| result.masked(scrubber));
+            return result::read(&answer?);
         }
     }
 
-    /// Forgets the session with a server, and ends it there, which nobody waits for.
-    pub fn end_session(&self, endpoint: Endpoint) {
-        let kept = self.0.sessions.lock().remove(&endpoint.id);
-        let kept = kept.filter(|kept| kept.revision == endpoint.revision);
-        let Some(kept) = kept.filter(|kept| kept.session.id.is_some()) else {
+    /// Forgets the sessions with a server, and ends them there, which nobody waits for.
+    pub fn end_sessions(&self, server: &str) {
+        let kept = self.0.sessions.lock().take_all(server);
+        self.end(kept);
+    }
+
+    /// Ends sessions that were taken out of those that are kept.
+    fn end(&self, kept: Vec<Kept>) {
+        let known = kept.into_iter().filter(|kept| kept.session.id.is_some());
+        let known: Vec<Kept> = known.collect();
+        if known.is_empty() {
             return;
-        };
-        // Where there is much to do, the server ends it by itself some day.
-        let Ok(place) = Arc::clone(&self.0.places).try_acquire_owned() else {
+        }
+        // Where there is much to do, the server ends them by itself some day.
+        let Some(place) = self.0.places.spare() else {
             return;
         };
         let client = self.clone();
         tokio::spawn(async move {
             let _place = place;
-            let trail = Trail::default();
-            let wire = client.wire(&endpoint, &trail, COURTESY_TIMEOUT);
-            let connection = HttpConnection::new(wire, kept.session);
-            if let Ok(Err(error)) = timeout(COURTESY_TIMEOUT, connection.close()).await {
-                tracing::debug!(%error, "a session with an MCP server was not ended there");
+            for Kept {
+                endpoint, session, ..
+            } in known
+            {
+                let trail = Trail::default();
+                let wire = client.wire(&endpoint, &trail, COURTESY_TIMEOUT);
+                let connection = HttpConnection::new(wire, session);
+                if let Ok(Err(error)) = timeout(COURTESY_TIMEOUT, connection.close()).await {
+                    tracing::debug!(%error, "a session with an MCP server was not ended there");
+                }
             }
         });
     }
@@ -198,7 +196,7 @@ impl Client {
         &self,
         endpoint: &'a Endpoint,
         trail: &'a Trail,
-        use_kept: bool,
+        agent: Option<&str>,
     ) -> Result<(Connection<'a>, bool), McpError> {
         let wire = self.wire(endpoint, trail, self.0.settings.call_timeout);
         if endpoint.transport == Transport::Sse {
@@ -211,10 +209,7 @@ impl Client {
             let connection = connected.await.map_err(McpError::connecting)?;
             return Ok((connection, false));
         }
-        let kept = match use_kept {
-            true => self.kept(endpoint),
-            false => None,
-        };
+        let kept = self.0.sessions.lock().find(endpoint, agent);
         if let Some(session) = kept {
             let connection = HttpConnection::new(wire, session);
             return Ok((Connection::Http(connection), true));
@@ -223,7 +218,7 @@ impl Client {
         let greeted = within(self.0.settings.connect_timeout, connection.initialize());
         greeted.await.map_err(McpError::connecting)?;
         if let Connection::Http(connection) = &connection {
-            self.keep(endpoint, connection.session.clone());
+            self.keep(endpoint, agent, connection.session.clone());
         }
         Ok((connection, false))
     }
@@ -233,52 +228,20 @@ impl Client {
         Wire::new(endpoint, trail, &self.0.egress, patience + COURTESY_TIMEOUT)
     }
 
-    fn kept(&self, endpoint: &Endpoint) -> Option<Session> {
-        let sessions = self.0.sessions.lock();
-        let kept = sessions.get(&endpoint.id);
-        let kept = kept.filter(|kept| kept.revision == endpoint.revision);
-        kept.map(|kept| kept.session.clone())
-    }
-
-    fn keep(&self, endpoint: &Endpoint, session: Session) {
+    fn keep(&self, endpoint: &Endpoint, agent: Option<&str>, session: Session) {
         let mut sessions = self.0.sessions.lock();
-        if sessions.len() >= SESSIONS_MAX {
-            sessions.clear();
-        }
-        let revision = endpoint.revision;
-        sessions.insert(endpoint.id.clone(), Kept { revision, session });
-    }
-
-    async fn place(&self, server: &str) -> Result<Place, McpError> {
-        let of_server = self.places_with(server);
-        let taken = timeout(PLACE_TIMEOUT, async {
-            // First that of the server: whoever waits for it is in nobody else's way.
-            let one = Arc::clone(&of_server).acquire_owned().await.ok()?;
-            let all = Arc::clone(&self.0.places).acquire_owned().await.ok()?;
-            Some((one, all))
-        });
-        match taken.await {
-            Ok(Some((one, all))) => Ok(Place {
-                _of_server: one,
-                _of_all: all,
-                _places: of_server,
-            }),
-            _ => Err(McpError::Busy),
+        sessions.keep(endpoint, agent, session);
+        if !std::mem::replace(&mut sessions.has_keeper, true) {
+            let idle = self.0.settings.session_idle;
+            tokio::spawn(end_idle(Arc::downgrade(&self.0), idle));
         }
     }
 
-    /// The places with a server.
-    fn places_with(&self, server: &str) -> Arc<Semaphore> {
-        let mut busy = self.0.busy.lock();
-        if let Some(places) = busy.get(server).and_then(Weak::upgrade) {
-            return places;
+    fn forget(&self, endpoint: &Endpoint, agent: Option<&str>, connection: &Connection<'_>) {
+        if let Connection::Http(connection) = connection {
+            let mut sessions = self.0.sessions.lock();
+            sessions.forget(endpoint, agent, &connection.session);
         }
-        if busy.len() >= BUSY_MAX {
-            busy.retain(|_, places| places.strong_count() > 0);
-        }
-        let places = Arc::new(Semaphore::new(AT_ONCE_WITH_ONE));
-        busy.insert(server.to_owned(), Arc::downgrade(&places));
-        places
     }
 
     /// Tells a server that nobody waits for an answer any more. It keeps the place of the call.
@@ -293,6 +256,26 @@ impl Client {
                 tracing::debug!(%error, "an MCP server did not learn of a cancelled call");
             }
         });
+    }
+}
+
+/// Ends sessions that nobody uses, as long as there are any.
+async fn end_idle(client: Weak<Inner>, idle: Duration) {
+    loop {
+        sleep((idle / 2).max(SWEEP_MIN)).await;
+        let Some(client) = client.upgrade().map(Client) else {
+            return;
+        };
+        let (gone, is_over) = {
+            let mut sessions = client.0.sessions.lock();
+            let gone = sessions.take_idle(idle);
+            sessions.has_keeper = !sessions.is_empty();
+            (gone, !sessions.has_keeper)
+        };
+        client.end(gone);
+        if is_over {
+            return;
+        }
     }
 }
 

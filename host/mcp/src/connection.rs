@@ -37,14 +37,6 @@ impl Connection<'_> {
         }
     }
 
-    /// Finds what is sent to the server alone in what it says.
-    pub(crate) fn scrubber(&self) -> &Scrubber {
-        match self {
-            Self::Http(connection) => connection.scrubber(),
-            Self::Sse(connection) => connection.scrubber(),
-        }
-    }
-
     async fn notify(&mut self, method: &str) -> Result<(), McpError> {
         match self {
             Self::Http(connection) => connection.notify(method, None).await,
@@ -103,9 +95,14 @@ pub(crate) struct Patience {
 
 impl Patience {
     /// Reads a message, where the server does not talk without end.
-    pub(crate) fn hear(&mut self, text: &[u8], id: u64) -> Result<Heard, McpError> {
+    pub(crate) fn hear(
+        &mut self,
+        text: &[u8],
+        id: u64,
+        scrubber: &Scrubber,
+    ) -> Result<Heard, McpError> {
         self.messages += 1;
-        let incoming = rpc::parse(text)?;
+        let incoming = rpc::parse(text, scrubber)?;
         if matches!(incoming, Incoming::Request(..)) {
             self.requests += 1;
         }

@@ -1,18 +1,17 @@
 //! Where a server is, and how it is spoken to.
 
-use std::{
-    collections::BTreeMap,
-    net::{Ipv4Addr, Ipv6Addr},
-    sync::Arc,
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 use bulkhead_domain::Digest;
-use bulkhead_egress::{Access, Credential, Placement, Secret, secret::MIN_SECRET_BYTES};
-use bulkhead_policy::{Cidr, HostPattern, HttpRule, Target};
-use http::{HeaderMap, HeaderName, HeaderValue, header};
-use url::Host;
+use bulkhead_egress::{Access, Credential};
+use bulkhead_policy::{HostPattern, HttpRule, Target};
+use http::{HeaderMap, header};
 
-use crate::address::{self, AddressError};
+use crate::{
+    PrivateRange,
+    address::{self, AddressError},
+    headers::Headers,
+};
 
 /// Requests that one operation may make, redirects and answers to the server's own requests
 /// included: a list of a hundred pages and room for the rest.
@@ -21,27 +20,6 @@ const REQUESTS_MAX: u64 = 256;
 pub(crate) const REQUEST_BYTES_MAX: u64 = 8 << 20;
 /// Bytes that one operation may receive, as the outputs of tools from source have it.
 pub(crate) const RESPONSE_BYTES_MAX: u64 = 8 << 20;
-
-/// Headers that are the protocol's, or the connection's.
-const RESERVED: [&str; 17] = [
-    "accept",
-    "accept-encoding",
-    "connection",
-    "content-length",
-    "content-type",
-    "expect",
-    "host",
-    "http2-settings",
-    "keep-alive",
-    "last-event-id",
-    "mcp-protocol-version",
-    "mcp-session-id",
-    "range",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-];
 
 /// How messages travel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,8 +78,8 @@ pub enum EndpointError {
 }
 
 impl Endpoint {
-    /// A server as a person describes it, with these ranges of private addresses open.
-    pub fn new(given: Given<'_>, open: &[Cidr]) -> Result<Self, EndpointError> {
+    /// A server as a person describes it, with these private addresses open.
+    pub fn new(given: Given<'_>, open: &[PrivateRange]) -> Result<Self, EndpointError> {
         let target = address::check(given.url, open)?;
         let host = target.host().to_string();
         // What a target has as its host is a pattern that means that host alone.
@@ -110,30 +88,24 @@ impl Endpoint {
             .map_err(|_| AddressError::Internal(host.clone()))?;
         let mut rule = HttpRule::to_host(host, Some(target.scheme()));
         rule.port = Some(target.port());
-        rule.private = opened(&target, open);
-        let mut placed = Placed {
-            rule: &rule,
-            headers: HeaderMap::new(),
-            credentials: Vec::new(),
-        };
+        rule.private = address::opened(&target, open);
+        let mut headers = Headers::new(&rule);
         if let Some(token) = given.token.filter(|token| !token.is_empty()) {
             let name = given.auth_header.unwrap_or(header::AUTHORIZATION.as_str());
-            placed.token(name, token)?;
+            headers.token(name, token)?;
         }
         for (name, value) in given.headers {
-            placed.header(name, "", value)?;
+            headers.header(name, value)?;
         }
-        let Placed {
-            headers,
-            credentials,
-            ..
-        } = placed;
+        let Headers {
+            plain, credentials, ..
+        } = headers;
         Ok(Self {
             id: given.id.to_owned(),
             revision: given.revision,
             transport: given.transport,
             target,
-            headers,
+            headers: plain,
             credentials: credentials.into(),
             rule,
         })
@@ -163,72 +135,10 @@ impl Endpoint {
     }
 }
 
-/// The ranges that are open for a server at `target`. A name of the public DNS opens none of this
-/// machine: whoever owns the name could point it there.
-fn opened(target: &Target, open: &[Cidr]) -> Vec<Cidr> {
-    let is_public = match target.host() {
-        Host::Domain(name) => !address::is_internal(name),
-        Host::Ipv4(_) | Host::Ipv6(_) => false,
-    };
-    let of_machine = |range: &&Cidr| {
-        range.contains(Ipv4Addr::LOCALHOST.into()) || range.contains(Ipv6Addr::LOCALHOST.into())
-    };
-    let ranges = open
-        .iter()
-        .filter(|range| !(is_public && of_machine(range)));
-    ranges.copied().collect()
-}
-
-/// Headers on their way to where they are kept.
-struct Placed<'a> {
-    rule: &'a HttpRule,
-    headers: HeaderMap,
-    credentials: Vec<Credential>,
-}
-
-impl Placed<'_> {
-    /// The token: `Bearer` stands before one that names no scheme in the usual header. It is no part
-    /// of the secret, so that the token alone is found in what a server repeats.
-    fn token(&mut self, name: &str, token: &str) -> Result<(), EndpointError> {
-        const BEARER: &str = "Bearer ";
-        let bare = token.strip_prefix(BEARER);
-        let usual = name.eq_ignore_ascii_case(header::AUTHORIZATION.as_str());
-        match bare {
-            Some(bare) => self.header(name, BEARER, bare),
-            None if usual && !token.contains(' ') => self.header(name, BEARER, token),
-            None => self.header(name, "", token),
-        }
-    }
-
-    fn header(&mut self, name: &str, prefix: &str, value: &str) -> Result<(), EndpointError> {
-        let lower = name.to_ascii_lowercase();
-        let parsed = HeaderName::from_bytes(name.as_bytes()).ok();
-        let parsed =
-            parsed.filter(|_| !RESERVED.contains(&lower.as_str()) && !lower.starts_with("proxy-"));
-        let shown = || name.chars().filter(|c| !c.is_control()).take(100).collect();
-        let parsed = parsed.ok_or_else(|| EndpointError::HeaderName(shown()))?;
-        let refused = || EndpointError::HeaderValue(shown());
-        let whole = HeaderValue::from_str(&format!("{prefix}{value}")).map_err(|_| refused())?;
-        if value.len() < MIN_SECRET_BYTES {
-            self.headers.insert(parsed, whole);
-            return Ok(());
-        }
-        self.credentials.push(Credential {
-            name: parsed.as_str().to_owned(),
-            secret: Secret::new(value).map_err(|_| refused())?,
-            placement: Placement::Header {
-                name: parsed.as_str().to_owned(),
-                prefix: prefix.to_owned(),
-            },
-            audience: vec![self.rule.clone()],
-            automatic: true,
-        });
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use bulkhead_egress::Placement;
+
     use super::*;
 
     fn endpoint(
@@ -269,9 +179,9 @@ mod tests {
             (Some("X-Key"), "0123456789", "x-key", "", "0123456789"),
         ] {
             let endpoint = endpoint(header, token, &[]).unwrap_or_else(|error| panic!("{error}"));
-            let [credential] = &*endpoint.credentials else {
-                panic!("one credential");
-            };
+            let mut added = endpoint.credentials.iter().filter(|one| one.automatic);
+            let credential = added.next().expect("one credential");
+            assert!(added.next().is_none());
             let expected = Placement::Header {
                 name: name.to_owned(),
                 prefix: prefix.to_owned(),
@@ -282,10 +192,16 @@ mod tests {
     }
 
     #[test]
-    fn a_name_of_the_public_dns_does_not_lead_to_this_machine() {
-        let open: Vec<Cidr> = ["127.0.0.0/8", "::1", "10.0.0.0/8"]
-            .map(|range| range.parse().expect("a range"))
-            .into();
+    fn a_connection_leads_to_the_private_addresses_that_were_opened_for_the_host() {
+        let open: Vec<PrivateRange> = [
+            "127.0.0.0/8",
+            "::1",
+            "10.0.0.0/8",
+            "mcp.internal=10.1.0.0/16",
+            "named.example.com=127.0.0.1",
+        ]
+        .map(|range| range.parse().expect("a range"))
+        .into();
         let opens = |url: &str, address: &str| {
             let given = Given {
                 id: "a",
@@ -302,12 +218,21 @@ mod tests {
         for (url, address, expected) in [
             ("https://mcp.example.com/", "127.0.0.1", false),
             ("https://mcp.example.com/", "::1", false),
-            ("https://mcp.example.com/", "10.0.0.1", true),
-            ("https://mcp.example.com/", "192.168.0.1", false),
+            ("https://mcp.example.com/", "10.0.0.1", false),
+            ("https://mcp.example.com/", "8.8.8.8", true),
+            ("https://named.example.com/", "127.0.0.1", true),
+            ("https://named.example.com/", "127.0.0.2", false),
+            ("https://a.named.example.com/", "127.0.0.1", false),
             ("http://localhost:1/", "127.0.0.1", true),
-            ("http://mcp.internal/", "127.0.0.1", true),
+            ("http://localhost:1/", "127.0.0.2", false),
+            ("http://localhost:1/", "10.0.0.1", false),
+            ("http://mcp.internal/", "10.1.0.1", true),
+            ("http://MCP.internal./", "10.1.0.1", true),
+            ("http://mcp.internal/", "10.2.0.1", false),
+            ("http://mcp.internal/", "127.0.0.1", false),
             ("http://[::1]:1/", "::1", true),
             ("http://127.0.0.1:1/", "127.0.0.1", true),
+            ("http://127.0.0.1:1/", "127.0.0.2", false),
         ] {
             assert_eq!(opens(url, address), expected, "{url} {address}");
         }

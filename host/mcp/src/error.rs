@@ -44,7 +44,7 @@ pub enum McpError {
         /// Its words.
         message: String,
     },
-    /// It no longer knows the session.
+    /// It no longer knows the session, and did nothing.
     #[error("it no longer knows the session")]
     SessionExpired,
     /// As many operations go on as there may at once.

@@ -7,20 +7,27 @@
 //! within that origin and nowhere else.
 //!
 //! - [`Client`]: the one entry point. [`Endpoint`]: where a server is and how it is spoken to.
-//!   [`address`]: which addresses a server may have. [`Settings`]: how long things may take.
+//!   [`address`]: which addresses a server may have; [`PrivateRange`]: those that somebody opened. [`Settings`]: how long things may take.
 //! - [`tools`]: what a server says of its tools; [`result`]: what a call gave. [`McpError`]: why it
 //!   gave nothing. [`Trail`]: what left and what came, for the receipt.
-//! - `connection`: a server that was greeted, over `streamable` or `sse`. `wire`: one exchange.
-//!   `rpc`: messages of JSON-RPC. `limited`: lists of bounded length.
+//! - `connection`: a server that was greeted, over `streamable` or `sse`; `sessions`: those that are
+//!   kept; `places`: how much goes on at once. `wire`: one exchange. `rpc`: messages of JSON-RPC.
+//!   `headers`: what is sent to a server alone; `plain`: how that is found in what it says.
+//!   `limited`: lists of bounded length.
 
 pub mod address;
 mod client;
 mod connection;
 mod endpoint;
 mod error;
+mod headers;
 mod limited;
+mod places;
+mod plain;
+mod private;
 pub mod result;
 mod rpc;
+mod sessions;
 mod settings;
 mod sse;
 mod streamable;
@@ -28,9 +35,10 @@ pub mod tools;
 mod trail;
 mod wire;
 
-pub use client::Client;
+pub use client::{Call, Client};
 pub use endpoint::{Endpoint, EndpointError, Given, Transport};
 pub use error::McpError;
+pub use private::{ParsePrivateRangeError, PrivateRange};
 pub use result::{Content, ToolResult};
 pub use settings::Settings;
 pub use tools::RemoteTool;

@@ -1,8 +1,5 @@
 //! What a call of a tool gave.
 
-use std::borrow::Cow;
-
-use bulkhead_egress::Scrubber;
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
@@ -55,31 +52,6 @@ impl ToolResult {
             Some(value) if parts.is_empty() => value.to_string(),
             _ => parts.join("\n"),
         }
-    }
-}
-
-impl ToolResult {
-    /// The same without what is sent to the server alone. Messages were searched as they came; JSON
-    /// can spell a text in many ways, which are one when it is read.
-    pub(crate) fn masked(mut self, scrubber: &Scrubber) -> Self {
-        if scrubber.is_none() {
-            return self;
-        }
-        for part in &mut self.content {
-            let text = match part {
-                Content::Text(text) | Content::Other(text) => text,
-                Content::Image { media_type, .. } => media_type,
-            };
-            if let Cow::Owned(masked) = scrubber.redact_str(text) {
-                *text = masked;
-            }
-        }
-        if let Some(value) = &self.structured
-            && let Cow::Owned(masked) = scrubber.redact_str(&value.to_string())
-        {
-            self.structured = Some(Value::String(masked));
-        }
-        self
     }
 }
 

@@ -1,10 +1,11 @@
 //! Messages of JSON-RPC 2.0, as MCP uses it.
 
+use bulkhead_egress::Scrubber;
 use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 
-use crate::{McpError, error::excerpt};
+use crate::{McpError, error::excerpt, plain};
 
 /// Bytes of the id of a message; ours are numbers, and those of servers are short.
 const ID_MAX: usize = 256;
@@ -66,10 +67,12 @@ pub(crate) fn answer(id: &Id, method: &str) -> Bytes {
     message.to_string().into()
 }
 
-/// Reads a message of a server.
-pub(crate) fn parse(text: &[u8]) -> Result<Incoming, McpError> {
-    let message: Message = serde_json::from_slice(text).map_err(|error| {
-        // The error says where it stopped, and quotes no more than a name.
+/// Reads a message of a server. What is sent to the server alone is masked in it, so that nothing that
+/// is made of the message holds it.
+pub(crate) fn parse(text: &[u8], scrubber: &Scrubber) -> Result<Incoming, McpError> {
+    let text = plain::masked(text, scrubber);
+    let message: Message = serde_json::from_slice(&text).map_err(|error| {
+        // The error says where it stopped, and quotes what stood there.
         let text = excerpt(&error.to_string());
         McpError::protocol(format!("no message of JSON-RPC ({text})"))
     })?;
@@ -129,7 +132,8 @@ mod tests {
                 "Notification",
             ),
         ] {
-            let parsed = parse(text.as_bytes()).unwrap_or_else(|error| panic!("{text}: {error}"));
+            let parsed = parse(text.as_bytes(), &Scrubber::none())
+                .unwrap_or_else(|error| panic!("{text}: {error}"));
             let found = match parsed {
                 Incoming::Answer(id, answer) => {
                     let way = if answer.is_ok() { "Ok" } else { "Err" };
@@ -141,6 +145,19 @@ mod tests {
             };
             assert_eq!(found, expected);
         }
+        let credentials = crate::headers::tests::credentials("x", "very-secret-value");
+        let scrubber = Scrubber::new(&credentials);
+        for text in [
+            r#"{"id":1,"error":{"code":1,"message":"it is \u0076ery-secret-value"}}"#,
+            r#"{"id":1,"error":{"code":"\u0076ery-secret-value"}}"#,
+        ] {
+            let (Ok(Incoming::Answer(_, Err(error))) | Err(error)) =
+                parse(text.as_bytes(), &scrubber)
+            else {
+                panic!("{text} is an error");
+            };
+            assert!(!error.to_string().contains("secret"), "{error}");
+        }
         for text in [
             "",
             "[]",
@@ -149,7 +166,7 @@ mod tests {
             r#"{"id":1}"#,
             r#"{"id":null,"error":{"code":1,"message":"x"}}"#,
         ] {
-            assert!(parse(text.as_bytes()).is_err(), "{text}");
+            assert!(parse(text.as_bytes(), &Scrubber::none()).is_err(), "{text}");
         }
     }
 }

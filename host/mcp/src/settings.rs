@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bulkhead_policy::Cidr;
+use crate::PrivateRange;
 
 /// Until a server was greeted and has answered: it may have to wake up first.
 pub(crate) const DEFAULT_CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
@@ -10,6 +10,8 @@ pub(crate) const DEFAULT_CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 pub(crate) const DEFAULT_LIST_TIMEOUT: Duration = Duration::from_secs(40);
 /// Until a call has ended, as tools from source have it.
 pub(crate) const DEFAULT_CALL_TIMEOUT: Duration = Duration::from_secs(180);
+/// Servers hold memory for each session; a conversation with pauses of minutes keeps its own.
+pub(crate) const DEFAULT_SESSION_IDLE: Duration = Duration::from_secs(600);
 
 /// How a client speaks to servers.
 #[derive(Debug, Clone)]
@@ -20,8 +22,10 @@ pub struct Settings {
     pub list_timeout: Duration,
     /// Until a call has ended, the greeting included.
     pub call_timeout: Duration,
-    /// Ranges of addresses that are not public and may have servers.
-    pub private: Vec<Cidr>,
+    /// How long a session is kept that nobody uses; it is ended then.
+    pub session_idle: Duration,
+    /// Addresses that are not public and may have servers.
+    pub private: Vec<PrivateRange>,
 }
 
 impl Default for Settings {
@@ -30,6 +34,7 @@ impl Default for Settings {
             connect_timeout: DEFAULT_CONNECT_TIMEOUT,
             list_timeout: DEFAULT_LIST_TIMEOUT,
             call_timeout: DEFAULT_CALL_TIMEOUT,
+            session_idle: DEFAULT_SESSION_IDLE,
             private: Vec::new(),
         }
     }

@@ -1,7 +1,6 @@
 //! The older transport: a stream of events is opened first; it names the address that messages are
 //! posted to, and brings the answers.
 
-use bulkhead_egress::Scrubber;
 use bulkhead_policy::Target;
 use http::{HeaderMap, HeaderValue, Method, header};
 use serde_json::{Value, value::RawValue};
@@ -38,7 +37,7 @@ impl<'a> SseConnection<'a> {
         let opened = &wire.endpoint.target;
         let reply = wire.send(opened, outgoing).await?;
         if !(200..300).contains(&reply.status) {
-            return Err(reply.refusal().await);
+            return Err(reply.refusal(None).await.error);
         }
         if !reply.is("text/event-stream") {
             return Err(McpError::protocol(
@@ -63,11 +62,6 @@ impl<'a> SseConnection<'a> {
         })
     }
 
-    /// Finds what is sent to the server alone in what it says.
-    pub(crate) fn scrubber(&self) -> &Scrubber {
-        self.wire.scrubber()
-    }
-
     /// Sends a request and waits for its answer.
     pub(crate) async fn request(
         &mut self,
@@ -82,7 +76,7 @@ impl<'a> SseConnection<'a> {
             if !matches!(event.name.as_deref(), None | Some("message")) {
                 continue;
             }
-            match patience.hear(event.data.as_bytes(), id)? {
+            match patience.hear(event.data.as_bytes(), id, self.wire.scrubber())? {
                 Heard::Answer(answer) => return answer,
                 Heard::Other => {}
                 Heard::Asks(asked, method) => {
@@ -108,7 +102,7 @@ impl<'a> SseConnection<'a> {
         let reply = self.wire.send(&self.target, outgoing).await?;
         match expect_success(&reply) {
             true => Ok(()),
-            false => Err(reply.refusal().await),
+            false => Err(reply.refusal(None).await.error),
         }
     }
 }

@@ -1,7 +1,11 @@
 //! Streamable HTTP: each message is a POST, and answers come in its response, as one document or as
 //! events.
 
-use bulkhead_egress::Scrubber;
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
 use http::{HeaderMap, HeaderValue, Method, header};
 use serde_json::{Value, json, value::RawValue};
 
@@ -18,12 +22,26 @@ const VERSION: &str = "mcp-protocol-version";
 const SESSION_MAX: usize = 1024;
 
 /// What is kept of a server that was greeted.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Session {
     /// Its name for the session, where it has sessions.
     pub(crate) id: Option<HeaderValue>,
     /// The version of the protocol that it speaks.
     pub(crate) version: Option<&'static str>,
+    /// The last id of a request. No two of one session have the same, whoever makes them.
+    last_id: Arc<AtomicU64>,
+}
+
+impl PartialEq for Session {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.id, self.version) == (&other.id, other.version)
+    }
+}
+
+impl Session {
+    fn next_id(&self) -> u64 {
+        self.last_id.fetch_add(1, Ordering::Relaxed) + 1
+    }
 }
 
 /// A connection over streamable HTTP. Nothing stays open between messages.
@@ -32,7 +50,8 @@ pub(crate) struct HttpConnection<'a> {
     pub(crate) session: Session,
     /// Whether the session is older than this connection, and may be forgotten there.
     is_kept: bool,
-    last_id: u64,
+    /// The id of the next request, where somebody has to know it before.
+    announced: Option<u64>,
 }
 
 impl<'a> HttpConnection<'a> {
@@ -41,7 +60,7 @@ impl<'a> HttpConnection<'a> {
             wire,
             is_kept: session != Session::default(),
             session,
-            last_id: 0,
+            announced: None,
         }
     }
 
@@ -50,14 +69,9 @@ impl<'a> HttpConnection<'a> {
         self.session.version = Some(version);
     }
 
-    /// The id of the last request.
-    pub(crate) fn last_id(&self) -> u64 {
-        self.last_id
-    }
-
-    /// Finds what is sent to the server alone in what it says.
-    pub(crate) fn scrubber(&self) -> &Scrubber {
-        self.wire.scrubber()
+    /// The id that the next request will have.
+    pub(crate) fn announce(&mut self) -> u64 {
+        *self.announced.get_or_insert_with(|| self.session.next_id())
     }
 
     /// Sends a request and waits for its answer.
@@ -66,11 +80,11 @@ impl<'a> HttpConnection<'a> {
         method: &str,
         params: &Value,
     ) -> Result<Box<RawValue>, McpError> {
-        self.last_id += 1;
-        let id = self.last_id;
+        let id = self.announce();
+        self.announced = None;
         let reply = self.post(method, rpc::request(id, method, params)).await?;
         if !(200..300).contains(&reply.status) {
-            return Err(self.refusal(reply).await);
+            return Err(self.refusal(reply, Some(id)).await);
         }
         if let Some(session) = text(&reply, SESSION).filter(|_| self.session.id.is_none()) {
             self.session.id = Some(session_id(session)?);
@@ -106,7 +120,7 @@ impl<'a> HttpConnection<'a> {
         text: &[u8],
         id: u64,
     ) -> Result<Option<Result<Box<RawValue>, McpError>>, McpError> {
-        match patience.hear(text, id)? {
+        match patience.hear(text, id, self.wire.scrubber())? {
             Heard::Answer(answer) => Ok(Some(answer)),
             Heard::Other => Ok(None),
             Heard::Asks(asked, method) => {
@@ -126,7 +140,7 @@ impl<'a> HttpConnection<'a> {
         let reply = self.post(method, rpc::notification(method, params)).await?;
         match expect_success(&reply) {
             true => Ok(()),
-            false => Err(self.refusal(reply).await),
+            false => Err(self.refusal(reply, None).await),
         }
     }
 
@@ -175,20 +189,29 @@ impl<'a> HttpConnection<'a> {
         headers
     }
 
-    /// The error of an answer with a failing status. Some servers refuse a session that they have
-    /// forgotten with 400 instead of 404.
-    async fn refusal(&self, reply: Reply) -> McpError {
+    /// The error of an answer with a failing status to the message with this id.
+    ///
+    /// 404 says that the session is over, and nothing was done. Some servers say it with 400 instead,
+    /// which may mean anything else too: it counts where they name the session and answer to no
+    /// request, as what looks at messages before tools do.
+    async fn refusal(&self, reply: Reply, id: Option<u64>) -> McpError {
         let in_session = self.session.id.is_some();
         match reply.status {
             404 if in_session => McpError::SessionExpired,
-            400 if in_session && self.is_kept => McpError::SessionExpired,
+            400 if in_session && self.is_kept => {
+                let refusal = reply.refusal(id).await;
+                match refusal.names_session {
+                    true => McpError::SessionExpired,
+                    false => refusal.error,
+                }
+            }
             405 if self.session == Session::default() => McpError::Status {
                 status: 405,
                 text: ": it takes no messages at this address; a server of the older transport is \
                        registered as sse"
                     .to_owned(),
             },
-            _ => reply.refusal().await,
+            _ => reply.refusal(id).await.error,
         }
     }
 }

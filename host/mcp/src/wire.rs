@@ -1,6 +1,6 @@
 //! One exchange with a server: a request through the egress, and its answer in pieces.
 
-use std::{borrow::Cow, time::Duration};
+use std::time::Duration;
 
 use bulkhead_domain::HostCallOutcome;
 use bulkhead_egress::{BoxBody, EgressError, Scrubber, Session, StreamLimits};
@@ -11,7 +11,8 @@ use http::{HeaderMap, HeaderValue, Method, header};
 use http_body_util::{BodyExt as _, Empty, Full};
 
 use crate::{
-    Endpoint, McpError, Trail, endpoint::RESPONSE_BYTES_MAX, error::excerpt, trail::Exchange,
+    Endpoint, McpError, Trail, endpoint::RESPONSE_BYTES_MAX, error::excerpt, plain, rpc,
+    trail::Exchange,
 };
 
 /// Redirects within the origin; an honest one adds or takes away a slash.
@@ -46,6 +47,13 @@ pub(crate) struct Reply {
     /// Finds what was sent to the server in what it says.
     scrubber: Scrubber,
     exchange: Exchange,
+}
+
+/// What an answer with a failing status says.
+pub(crate) struct Refusal {
+    pub(crate) error: McpError,
+    /// Whether it is about the session and answers no request.
+    pub(crate) names_session: bool,
 }
 
 impl<'a> Wire<'a> {
@@ -91,7 +99,8 @@ impl<'a> Wire<'a> {
 
     async fn once(&self, target: &Target, outgoing: &Outgoing<'_>) -> Result<Reply, McpError> {
         let bytes = outgoing.body.as_ref().map_or(0, Bytes::len);
-        let shown = format!("{} {}{}", outgoing.method, target.origin(), target.path());
+        // Path and query may hold what lets somebody in, and more people see receipts than servers.
+        let shown = format!("{} {}", outgoing.method, target.origin());
         let exchange = self.trail.begin(outgoing.function, excerpt(&shown), bytes);
         let sent = self.session.send_unmasked(
             self.request(target, outgoing)?,
@@ -163,11 +172,9 @@ fn redirected(from: &Target, reply: &Reply, keeps_method: bool) -> Result<Target
         .and_then(|location| from.join(location).ok())
         .ok_or_else(|| McpError::protocol("a redirect that leads nowhere"))?;
     if !to.same_origin(from) || !keeps_method {
-        return Err(McpError::Redirect(excerpt(&format!(
-            "{}{}",
-            to.origin(),
-            to.path()
-        ))));
+        let origin = to.origin().to_string();
+        let shown = reply.scrubber.redact_str(&origin);
+        return Err(McpError::Redirect(excerpt(&shown)));
     }
     Ok(to)
 }
@@ -193,14 +200,14 @@ impl Reply {
         Ok(None)
     }
 
-    /// All of the body.
+    /// All of the body, as it came.
     pub(crate) async fn whole(mut self) -> Result<Vec<u8>, McpError> {
         let mut body = Vec::new();
         while let Some(piece) = self.piece().await? {
             body.extend_from_slice(&piece);
         }
         self.exchange.went(HostCallOutcome::Ok);
-        Ok(self.scrubber.redact_bytes(&body).into_owned())
+        Ok(body)
     }
 
     /// Notes that this exchange did what it should.
@@ -208,9 +215,8 @@ impl Reply {
         self.exchange.went(HostCallOutcome::Ok);
     }
 
-    /// The error of an answer with a failing status.
-    pub(crate) async fn refusal(mut self) -> McpError {
-        let status = self.status;
+    /// What an answer with a failing status says to the message with this id.
+    pub(crate) async fn refusal(mut self, id: Option<u64>) -> Refusal {
         let mut body = Vec::new();
         while body.len() < REFUSAL_BYTES_MAX
             && let Ok(Some(piece)) = self.piece().await
@@ -218,12 +224,23 @@ impl Reply {
             body.extend_from_slice(&piece);
         }
         body.truncate(REFUSAL_BYTES_MAX);
-        let body = self.scrubber.redact_bytes(&body);
-        if let Ok(crate::rpc::Incoming::Answer(_, Err(error)))
-        | Err(error @ McpError::Refused { .. }) = crate::rpc::parse(&body)
-        {
-            return error;
+        let (error, is_ours) = match rpc::parse(&body, &self.scrubber) {
+            Ok(rpc::Incoming::Answer(found, Err(error))) => {
+                (Some(error), id.is_some_and(|id| rpc::is_ours(&found, id)))
+            }
+            Err(error @ McpError::Refused { .. }) => (Some(error), false),
+            _ => (None, false),
+        };
+        let error = error.unwrap_or_else(|| self.status_error(&body));
+        Refusal {
+            names_session: !is_ours && error.to_string().to_lowercase().contains("session"),
+            error,
         }
+    }
+
+    fn status_error(&self, body: &[u8]) -> McpError {
+        let status = self.status;
+        let body = plain::masked(body, &self.scrubber);
         let said = String::from_utf8_lossy(&body);
         // A page of HTML says nothing to anybody here.
         let text = match said.trim() {
@@ -252,14 +269,11 @@ pub(crate) struct Events {
 }
 
 impl Events {
-    /// The next event; none where the stream has ended.
+    /// The next event as it came; none where the stream has ended.
     pub(crate) async fn next(&mut self) -> Result<Option<Event>, McpError> {
         let malformed = |error: bulkhead_llm::sse::Malformed| McpError::protocol(error.to_string());
         loop {
-            if let Some(mut event) = self.parser.next() {
-                if let Cow::Owned(masked) = self.reply.scrubber.redact_str(&event.data) {
-                    event.data = masked;
-                }
+            if let Some(event) = self.parser.next() {
                 return Ok(Some(event));
             }
             if self.ended {

@@ -16,6 +16,9 @@ const MAX_MESSAGE: usize = 400;
 /// times the patterns of a hostile schema, is gigabytes.
 const MAX_PATTERN_BYTES: usize = 256 * 1024;
 
+/// Bytes of one compiled part: a keyword's validator with its place in the schema.
+const PART_BYTES: u64 = 512;
+
 /// A compiled schema.
 #[derive(Debug)]
 pub struct InputCheck {
@@ -23,6 +26,7 @@ pub struct InputCheck {
     /// Levels of a value that may be checked: a schema that refers to itself costs the more the
     /// deeper the value is.
     max_depth: usize,
+    weight: u64,
 }
 
 impl InputCheck {
@@ -30,7 +34,7 @@ impl InputCheck {
     /// patterns run in linear time, and what checking can cost is bounded, because schemas come
     /// from guests and are checked outside of their fuel. The error says why it is refused.
     pub fn new(schema: &Value) -> Result<Self, String> {
-        let max_depth = cost::max_instance_depth(schema)?;
+        let cost = cost::of(schema)?;
         let patterns = PatternOptions::regex()
             .size_limit(MAX_PATTERN_BYTES)
             .dfa_size_limit(MAX_PATTERN_BYTES);
@@ -38,10 +42,20 @@ impl InputCheck {
             .with_pattern_options(patterns)
             .build(schema)
             .map_err(|error| error.to_string())?;
+        let patterns = cost.patterns.saturating_mul(2 * MAX_PATTERN_BYTES as u64);
         Ok(Self {
             validator,
-            max_depth,
+            max_depth: cost.max_depth,
+            weight: cost
+                .parts
+                .saturating_mul(PART_BYTES)
+                .saturating_add(patterns),
         })
+    }
+
+    /// Bytes of memory that it takes at most, estimated, for whoever keeps many.
+    pub fn weight(&self) -> u64 {
+        self.weight
     }
 
     /// Every problem of a JSON text, up to a limit.

@@ -46,6 +46,8 @@ pub(crate) struct App {
     pub(crate) egress: Egress,
     /// Speaks to MCP servers.
     pub(crate) mcp: bulkhead_mcp::Client,
+    /// Schemas of their tools that were called.
+    pub(crate) mcp_checks: Arc<crate::mcp::checks::Checks>,
     pub(crate) ids: crate::http::observe::RequestIds,
     /// Cancelled when the server begins to shut down: sockets say good-bye.
     pub(crate) closing: CancellationToken,

@@ -16,7 +16,7 @@ use std::{
     time::Duration,
 };
 
-use bulkhead_policy::Cidr;
+use bulkhead_mcp::PrivateRange;
 
 pub use self::options::Options;
 use self::options::default_data_dir;
@@ -64,9 +64,9 @@ pub struct Config {
     pub egress: bulkhead_egress::Settings,
     /// Settings of the client of MCP servers. Its ranges of addresses are set by the server.
     pub mcp: bulkhead_mcp::Settings,
-    /// Ranges of private addresses that MCP servers may have; none for those of this machine, where
+    /// Private addresses that MCP servers may have; none for those of this machine, where
     /// there is no token, so that whoever can ask this server is on it anyway.
-    pub mcp_private: Option<Vec<Cidr>>,
+    pub mcp_private: Option<Vec<PrivateRange>>,
     /// Connections at once.
     pub max_connections: usize,
     /// How long a client may take nothing of what it is sent, or on a WebSocket leave a ping without

@@ -242,6 +242,7 @@ async fn open(config: &Config, closing: CancellationToken) -> Result<Arc<App>, S
     mcp.private = mcp::ranges(config.mcp_private.as_deref(), config.token.is_some());
     let app = Arc::new(App {
         mcp: bulkhead_mcp::Client::new(own_egress.clone(), mcp),
+        mcp_checks: Arc::default(),
         access: Access::new(config.token.as_deref()),
         platform,
         receipts: ReceiptWriter::start(store.clone()),

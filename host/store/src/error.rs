@@ -22,6 +22,12 @@ pub enum StoreError {
         /// The version that is there, 0 where there is none.
         current: u64,
     },
+    /// Somebody changed it since it was read, so that what was made of it is not stored.
+    #[error("the {what} has changed meanwhile")]
+    Changed {
+        /// The kind of thing.
+        what: &'static str,
+    },
     /// The messages in context are not those that the caller had read: something else was
     /// committed meanwhile. Read the thread again and decide anew.
     #[error("the messages in the context of {thread} have changed meanwhile")]

@@ -3,7 +3,8 @@
 //!
 //! A tool is everybody's unless a user of the platform made it: those of the server itself, and what
 //! the operator saved, have other creators or none. That is not noted anywhere but found in the table
-//! of users, so that it holds for tools that are older than that table.
+//! of users, so that it holds for tools that are older than that table. Tools of MCP servers are the
+//! operator's alone: they act with the installation's tokens.
 
 use std::collections::{HashMap, HashSet};
 
@@ -28,8 +29,8 @@ const KINDS: [(&str, &str); 10] = [
     ),
     (
         "tool-",
-        "SELECT t.id, u.id FROM tools t LEFT JOIN users u ON u.id = t.created_by_id
-        WHERE t.id IN (",
+        "SELECT t.id, u.id, t.mcp_server_id FROM tools t
+        LEFT JOIN users u ON u.id = t.created_by_id AND t.mcp_server_id IS NULL WHERE t.id IN (",
     ),
     (
         "archive-",
@@ -68,12 +69,32 @@ const KINDS: [(&str, &str); 10] = [
     ),
 ];
 
+/// Whose a thing is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Owner {
+    /// A user of the platform made it.
+    User(UserId),
+    /// Nobody of the platform made it, and it is nobody's there.
+    Operator,
+    /// Nobody of the platform made it, and everybody may use it.
+    Everybody,
+}
+
+impl Owner {
+    /// The user of the platform who made it; none where it is nobody of it.
+    pub fn user(self) -> Option<UserId> {
+        match self {
+            Self::User(user) => Some(user),
+            Self::Operator | Self::Everybody => None,
+        }
+    }
+}
+
 impl Store {
-    /// The users of the platform who made the things with these ids, of whatever kinds (`agent-`,
-    /// `block-`, `tool-`, `archive-`, `identity-`, `conv-`, `run-`, `step-`, `message-`, `passage-`):
-    /// an entry for each that is there, none in it where no user made it. [`FILTER_LIST_MAX`] at
-    /// once at most.
-    pub async fn owners(&self, ids: &[&str]) -> Result<HashMap<String, Option<UserId>>> {
+    /// Whose the things with these ids are, of whatever kinds (`agent-`, `block-`, `tool-`,
+    /// `archive-`, `identity-`, `conv-`, `run-`, `step-`, `message-`, `passage-`): an entry for each
+    /// that is there. [`FILTER_LIST_MAX`] at once at most.
+    pub async fn owners(&self, ids: &[&str]) -> Result<HashMap<String, Owner>> {
         if ids.len() > FILTER_LIST_MAX {
             return Err(StoreError::Quota {
                 what: "the list of ids",
@@ -86,6 +107,7 @@ impl Store {
             .filter(|id| check::text("an id", id, check::NAME_MAX).is_ok());
         let ids: HashSet<&str> = ids.copied().collect();
         let mut queries = Vec::new();
+        let mut of_tools = Vec::new();
         for (prefix, text) in KINDS {
             let of_kind = ids.iter().filter(|id| id.starts_with(prefix));
             let of_kind: Vec<_> = of_kind.copied().collect();
@@ -93,23 +115,30 @@ impl Store {
                 let mut query = Statement::new(text);
                 query.push_list(list);
                 queries.push(query);
+                of_tools.push(prefix == "tool-");
             }
         }
         let mut owners = HashMap::new();
-        for rows in self.database().each(queries).await? {
-            for row in &rows {
-                owners.insert(row.text(0)?, row.optional_parsed(1, "user id")?);
+        for (rows, of_tools) in self.database().each(queries).await?.iter().zip(of_tools) {
+            for row in rows {
+                let owner = match row.optional_parsed(1, "user id")? {
+                    Some(user) => Owner::User(user),
+                    None if of_tools && row.optional_text(2)?.is_none() => Owner::Everybody,
+                    None => Owner::Operator,
+                };
+                owners.insert(row.text(0)?, owner);
             }
         }
         Ok(owners)
     }
 }
 
-/// The tools that a user may see: the own ones, and those that no user of the platform made.
+/// The tools that a user may see: the own ones, and those that no user of the platform made and no MCP
+/// server brought.
 pub(crate) fn push_tools_for(query: &mut Statement, user: Option<UserId>) {
     if let Some(user) = user {
         query
-            .push(" AND (created_by_id = ")
+            .push(" AND mcp_server_id IS NULL AND (created_by_id = ")
             .push_value(user.to_string());
         query.push(" OR created_by_id IS NULL OR created_by_id NOT IN (SELECT id FROM users))");
     }

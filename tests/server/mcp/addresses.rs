@@ -55,6 +55,37 @@ async fn private_addresses_are_for_whoever_runs_the_server_to_open() {
 }
 
 #[tokio::test]
+async fn a_range_is_open_for_addresses_and_for_names_that_are_given_with_it() {
+    let fake = Fake::start(&["echo"]).await;
+    let port = fake.origin.rsplit(':').next().unwrap().to_owned();
+    let ranges = ["10.0.0.0/8", "named.internal=10.0.0.0/8", "127.0.0.0/8"];
+    let server = TestServer::start_with(|config| {
+        config.mcp_private = Some(ranges.map(|range| range.parse().unwrap()).into());
+    })
+    .await;
+    for url in [
+        "http://other.internal/mcp",
+        "http://sub.named.internal/mcp",
+        "http://router/",
+    ] {
+        let (status, text) = refused(&server, url).await;
+        assert!(
+            status == 422 && text.contains("Blocked internal hostname"),
+            "{url}: {text}"
+        );
+    }
+    // The range of loopback is that of its own name too.
+    let mcp = registered(&server, "mine", &format!("http://localhost:{port}/mcp")).await;
+    tool(&server, &mcp, "echo").await;
+    let named = body(
+        "named",
+        json!({ "server_url": "https://named.internal:1/mcp" }),
+    );
+    let saved = server.post("/v1/mcp-servers/", &named).await;
+    assert_eq!(saved.status, 200, "{saved:?}");
+}
+
+#[tokio::test]
 async fn with_a_token_loopback_is_closed_unless_it_is_opened() {
     let fake = Fake::start(&["echo"]).await;
     let config = body("mine", json!({ "server_url": fake.url() }));
@@ -145,8 +176,8 @@ async fn a_redirect_is_followed_within_the_origin_alone() {
     let mcp = registered(&server, "near", &format!("{}/slash", fake.origin)).await;
     tool(&server, &mcp, "echo").await;
     for (place, expected) in [
-        ("away", "it redirects to http://169.254.169.254/latest"),
-        ("other", "it redirects to https://mcp.example.com/"),
+        ("away", "it redirects to http://169.254.169.254;"),
+        ("other", "it redirects to https://mcp.example.com;"),
     ] {
         let mcp = registered(&server, place, &format!("{}/{place}", fake.origin)).await;
         let refresh = format!("{}/refresh", path(&mcp));

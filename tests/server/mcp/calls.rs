@@ -9,8 +9,8 @@ use crate::{
     support::TestServer,
 };
 
-const TOOLS: [&str; 7] = [
-    "echo", "two", "fail", "value", "picture", "stream", "refuse",
+const TOOLS: [&str; 8] = [
+    "echo", "two", "fail", "value", "picture", "smudge", "stream", "refuse",
 ];
 
 /// What came of the first call of an answer.
@@ -63,8 +63,13 @@ on_both! {
 
         let answer = told(&server, &messages, "call picture").await;
         let parts = &returned(&answer)["tool_returns"][0]["tool_return"];
-        assert_eq!(parts[0]["text"], "a dot\n[image/png, 6 bytes]", "{parts}");
-        assert_eq!(parts[1]["type"], "image", "{parts}");
+        assert_eq!(parts[0]["text"], "a dot\n[image/png, 72 bytes]", "{parts}");
+        assert_eq!((&parts[1]["type"], parts[1]["source"]["media_type"].as_str()),
+            (&json!("image"), Some("image/png")), "its type is that of its bytes: {parts}");
+        let answer = told(&server, &messages, "call smudge").await;
+        let text = returned(&answer)["tool_return"].as_str().unwrap();
+        assert_eq!(text, "[not an image that models take: image/png, 6 bytes]");
+        assert!(!returned(&answer).to_string().contains("aGVsbG8"), "{answer}");
 
         let answer = told(&server, &messages, "call echo with {\"text\": \"again\"}").await;
         let step = answer["messages"][0]["step_id"].as_str().unwrap();
@@ -75,7 +80,7 @@ on_both! {
         assert_eq!(receipt["agent_id"], agent);
         let call = &receipt["host_calls"][0];
         assert_eq!((&call["interface"], &call["function"]), (&json!("mcp"), &json!("tools/call")));
-        assert_eq!(call["target"], format!("POST {}", fake.url()));
+        assert_eq!(call["target"], format!("POST {}", fake.origin), "and not its path");
         assert_eq!(call["outcome"], "ok");
         for count in ["bytes_in", "bytes_out", "wall_us"] {
             assert!(call[count].as_u64().unwrap() > 0, "{count} of {call}");
@@ -108,25 +113,40 @@ on_both! {
         let result = made(&server, &format!("/v1/agents/{agent}/tools/echo/run"), &call).await;
         assert_eq!(result["func_return"], "echo: hi");
     }
-}
 
-#[tokio::test]
-async fn a_call_waits_for_approval_where_a_person_said_so() {
-    let server = TestServer::start().await;
-    let fake = Fake::start(&["echo"]).await;
-    let mcp = registered(&server, "mine", &fake.url()).await;
-    let echo = tool(&server, &mcp, "echo").await;
-    let asks = json!({ "default_requires_approval": true });
-    patched(&server, &format!("/v1/tools/{echo}"), &asks).await;
-    let agent = agent(&server, json!({ "tool_ids": [echo] })).await;
-    let answer = told(
-        &server,
-        &format!("/v1/agents/{agent}/messages"),
-        "call echo",
-    )
-    .await;
-    assert_eq!(answer["stop_reason"]["stop_reason"], "requires_approval");
-    assert!(!fake.methods().contains(&"tools/call".to_owned()));
+    async fn a_call_waits_for_approval_and_runs_once_or_never(server) {
+        let fake = Fake::start(&["echo"]).await;
+        let mcp = registered(&server, "mine", &fake.url()).await;
+        let echo = tool(&server, &mcp, "echo").await;
+        let asks = json!({ "default_requires_approval": true });
+        patched(&server, &format!("/v1/tools/{echo}"), &asks).await;
+        let calls = || fake.methods().iter().filter(|method| *method == "tools/call").count();
+        for (approve, status, expected, called) in [
+            (true, "success", "echo: hi", 1),
+            (false, "error", "not now", 1),
+        ] {
+            let agent = agent(&server, json!({ "tool_ids": [echo] })).await;
+            let messages = format!("/v1/agents/{agent}/messages");
+            let answer = told(&server, &messages, "call echo with {\"text\": \"hi\"}").await;
+            assert_eq!(answer["stop_reason"]["stop_reason"], "requires_approval");
+            assert_eq!(calls(), usize::from(!approve), "nothing left yet");
+            let asked = answer["messages"].as_array().unwrap().iter();
+            let mut asked = asked.filter(|message| message["message_type"] == "approval_request_message");
+            let call = asked.next().unwrap()["tool_call"]["tool_call_id"].clone();
+            let decision = json!({ "type": "approval", "tool_call_id": call, "approve": approve,
+                "reason": "not now" });
+            let decided = json!({ "messages": [{ "type": "approval", "approvals": [decision] }],
+                "streaming": false });
+            let answer = made(&server, &messages, &decided).await;
+            assert_eq!(answer["stop_reason"]["stop_reason"], "end_turn", "{answer}");
+            assert_eq!(calls(), called);
+            let history = read(&server, &format!("{messages}?limit=50")).await;
+            let returned = returned(&json!({ "messages": history })).clone();
+            assert_eq!(returned["status"], status, "{returned}");
+            let text = returned["tool_return"].as_str().unwrap();
+            assert!(text.contains(expected), "{text}");
+        }
+    }
 }
 
 #[tokio::test]
@@ -148,7 +168,8 @@ async fn a_cancelled_run_drops_the_request_and_tells_the_server() {
     let cancelled = server.post(&format!("{messages}/cancel"), &json!({})).await;
     assert_eq!(cancelled.status, 200, "{cancelled:?}");
     fake.wait_for("notifications/cancelled").await;
-    assert_eq!(fake.params("notifications/cancelled")["requestId"], 1);
+    let told = &fake.params("notifications/cancelled")["requestId"];
+    assert_eq!(*told, fake.id("tools/call"), "the id of the call");
     let run = format!("/v1/runs/{}", begun["id"].as_str().unwrap());
     while read(&server, &run).await["status"] == "running" {
         assert!(began.elapsed() < Duration::from_secs(10));

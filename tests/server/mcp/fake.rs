@@ -23,6 +23,9 @@ use tokio::{net::TcpListener, sync::mpsc, task::JoinHandle};
 /// The token that it takes where it takes any.
 pub(crate) const TOKEN: &str = "mcp-secret-token-0123456789";
 
+/// A PNG of one dot.
+const DOT: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
 /// A server that is there until it is dropped.
 pub(crate) struct Fake {
     pub(crate) origin: String,
@@ -41,10 +44,15 @@ pub(crate) struct Behaviour {
     pub(crate) authorization: Option<String>,
     /// Every page says that another one follows.
     pub(crate) endless: bool,
+    /// Every letter in its lists is written as an escape.
+    pub(crate) respell: bool,
+    /// Status and body of every call, instead of an answer.
+    pub(crate) refuses: Option<(u16, String)>,
     /// What `initialize` answers instead.
     pub(crate) version: Option<String>,
-    /// Methods of messages with their headers, in order.
+    /// Methods of messages with their headers and parameters, and the messages' ids, in order.
     seen: Vec<(String, HeaderMap, Value)>,
+    ids: Vec<Value>,
     sessions: Vec<String>,
     count: usize,
     streams: HashMap<String, mpsc::UnboundedSender<String>>,
@@ -154,6 +162,29 @@ impl Fake {
         found.map(|(_, _, params)| params.clone()).unwrap()
     }
 
+    /// The id of the last message with this method.
+    pub(crate) fn id(&self, method: &str) -> Value {
+        let state = self.state.lock().unwrap();
+        let found = state.seen.iter().rposition(|(found, ..)| found == method);
+        state.ids[found.unwrap()].clone()
+    }
+
+    /// How many messages with this method came.
+    pub(crate) fn count(&self, method: &str) -> usize {
+        self.methods()
+            .iter()
+            .filter(|found| *found == method)
+            .count()
+    }
+
+    /// The sessions of all messages with this method, in order.
+    pub(crate) fn sessions(&self, method: &str) -> Vec<String> {
+        let state = self.state.lock().unwrap();
+        let of_method = state.seen.iter().filter(|(found, ..)| found == method);
+        let ids = of_method.map(|(_, headers, _)| &headers["mcp-session-id"]);
+        ids.map(|id| id.to_str().unwrap().to_owned()).collect()
+    }
+
     /// Waits until a message with this method has come.
     pub(crate) async fn wait_for(&self, method: &str) {
         for _ in 0..200 {
@@ -164,6 +195,25 @@ impl Fake {
         }
         panic!("no {method} among {:?}", self.methods());
     }
+}
+
+/// The same JSON with letters and digits of its texts as escapes.
+fn respelt(json: &str) -> String {
+    let mut in_text = false;
+    let mut is_escaped = false;
+    let mut respelt = String::new();
+    for c in json.chars() {
+        if c == '"' && !is_escaped {
+            in_text = !in_text;
+        }
+        let plain = is_escaped || !in_text || !c.is_ascii_alphanumeric();
+        is_escaped = in_text && c == '\\' && !is_escaped;
+        match plain {
+            true => respelt.push(c),
+            false => respelt.push_str(&format!("\\u{:04x}", u32::from(c))),
+        }
+    }
+    respelt
 }
 
 fn moved(to: &'static str) -> Response {
@@ -185,6 +235,7 @@ fn note(state: &Shared, headers: &HeaderMap, message: &Value) -> (String, bool) 
     let method = message["method"].as_str().unwrap_or("(answer)").to_owned();
     let params = message["params"].clone();
     state.seen.push((method.clone(), headers.clone(), params));
+    state.ids.push(message["id"].clone());
     let given = headers.get(header::AUTHORIZATION);
     let given = given.and_then(|value| value.to_str().ok());
     let knows = match &state.authorization {
@@ -230,6 +281,15 @@ async fn streamable(
     }
     if message["id"].is_null() || message["method"].is_null() {
         return StatusCode::ACCEPTED.into_response();
+    }
+    let refuses = state.lock().unwrap().refuses.clone();
+    if let Some((status, body)) = refuses.filter(|_| method == "tools/call") {
+        let body = body.replace("(id)", &message["id"].to_string());
+        return (StatusCode::from_u16(status).unwrap(), body).into_response();
+    }
+    if state.lock().unwrap().respell && method == "tools/list" {
+        let text = respelt(&answer(&state, &message, &headers).to_string());
+        return ([(header::CONTENT_TYPE, "application/json")], text).into_response();
     }
     match message["params"]["name"].as_str() {
         Some("hang") => {
@@ -318,6 +378,9 @@ fn called(message: &Value, params: &Value, headers: &HeaderMap) -> Value {
         "value" => json!({ "content": [], "structuredContent": { "sum": 3 } }),
         "picture" => json!({ "content": [
             { "type": "text", "text": "a dot" },
+            { "type": "image", "mimeType": "image/jpeg", "data": DOT },
+        ] }),
+        "smudge" => json!({ "content": [
             { "type": "image", "mimeType": "image/png", "data": "aGVsbG8=" },
         ] }),
         "leak" => {

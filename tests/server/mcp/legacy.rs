@@ -67,6 +67,9 @@ on_both! {
         let result = made(&server, &format!("{SERVERS}/mine/tools/echo/execute"), &args).await;
         assert_eq!(result["func_return"], "echo: hi");
 
+        let moved = json!({ "server_name": "mine", "server_url": format!("{}?v=2", fake.url()) });
+        let answer = put(&server, &moved).await;
+        assert_eq!(answer.body[0]["type"], "streamable_http", "what is not said stays: {answer:?}");
         let renamed = json!({ "server_name": "yours" });
         let changed = patched(&server, &format!("{SERVERS}/mine"), &renamed).await;
         assert_eq!(changed["server_name"], "yours");

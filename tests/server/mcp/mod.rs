@@ -2,6 +2,8 @@
 //!
 //! - [`servers`]: registered, changed, listed anew, deleted. [`addresses`]: which addresses a server
 //!   may have, and who gets its token. [`calls`]: what agents and people get of its tools.
+//! - [`sessions`]: whose state of a server is whose. [`secrets`]: what of a token comes back. [`users`]:
+//!   people of the platform.
 //! - [`hostile`]: servers that hang, lie, and never end. [`legacy`]: the older routes and the older
 //!   transport. [`file`]: agents with such tools as files. [`fake`]: the server.
 
@@ -11,7 +13,10 @@ pub(crate) mod fake;
 mod file;
 mod hostile;
 mod legacy;
+mod secrets;
 mod servers;
+mod sessions;
+mod users;
 
 use serde_json::{Value, json};
 

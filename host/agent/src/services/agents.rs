@@ -8,7 +8,7 @@ use bulkhead_domain::{
     platform::UserId,
 };
 use bulkhead_sandbox::services::{AgentReply, AgentsError, AgentsService};
-use bulkhead_store::{AgentFilter, Paging, StoreError};
+use bulkhead_store::{AgentFilter, Paging, StoreError, owner::Owner};
 use futures::{StreamExt as _, future::BoxFuture, stream};
 use tokio_util::sync::CancellationToken;
 
@@ -109,7 +109,8 @@ impl OtherAgents {
         let names: Vec<String> = names.chain([self.asker()]).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let owners = self.engine.store().owners(&names).await;
-        owners.map_err(failed)
+        let owners = owners.map_err(failed)?.into_iter();
+        Ok(owners.map(|(id, owner)| (id, owner.user())).collect())
     }
 
     /// An agent that belongs to the person to whom the asking agent belongs, or like it to nobody:

@@ -23,9 +23,18 @@ const MAX_VISITS_LOG2: f64 = 20.0;
 /// Patterns of a schema.
 const MAX_PATTERNS: u64 = 64;
 
-/// How deep a value may be that is checked against `schema`; the error says why the schema is
-/// refused.
-pub(super) fn max_instance_depth(schema: &Value) -> Result<usize, String> {
+/// What a schema costs.
+pub(super) struct Cost {
+    /// How deep a value may be that is checked against it.
+    pub(super) max_depth: usize,
+    /// Its parts with each reference replaced by what it refers to.
+    pub(super) parts: u64,
+    /// Its patterns.
+    pub(super) patterns: u64,
+}
+
+/// What `schema` costs; the error says why it is refused.
+pub(super) fn of(schema: &Value) -> Result<Cost, String> {
     let mut unfolding = Unfolding {
         root: schema,
         known: HashMap::new(),
@@ -49,10 +58,13 @@ pub(super) fn max_instance_depth(schema: &Value) -> Result<usize, String> {
         back => (MAX_VISITS_LOG2 / f64::from(back).log2()) as usize,
     };
     let depth = MAX_DEPTH.min(by_visits);
-    Ok(if unfolding.back == 0 {
-        MAX_DEPTH
-    } else {
-        depth.min(by_stack)
+    Ok(Cost {
+        max_depth: match unfolding.back {
+            0 => MAX_DEPTH,
+            _ => depth.min(by_stack),
+        },
+        parts,
+        patterns: unfolding.patterns,
     })
 }
 

@@ -6,7 +6,11 @@ use bulkhead_agent::defaults;
 use bulkhead_domain::{AgentType, RuleKind, ToolRule};
 use bulkhead_store::{PAGE_MAX, ToolFilter, ToolRecord};
 
-use crate::{app::App, contract::Refusal, http::missing};
+use crate::{
+    app::App,
+    contract::Refusal,
+    http::{missing, scope},
+};
 
 /// What a client says of tools.
 pub(crate) struct Wanted {
@@ -33,9 +37,12 @@ impl Wanted {
         let mut tools = Vec::with_capacity(names.len() + ids.len());
         let mut unknown = Vec::new();
         for name in names {
-            match by_name.iter().position(|tool| tool.name == name) {
+            let is_named = self.names.contains(&name);
+            // What comes with this server is no other server's, whatever that calls its tools.
+            let fits = |tool: &ToolRecord| tool.name == name && (is_named || tool.mcp.is_none());
+            match by_name.iter().position(fits) {
                 Some(at) => tools.push(by_name.swap_remove(at)),
-                None if self.names.contains(&name) => unknown.push(name),
+                None if is_named => unknown.push(name),
                 None => tracing::debug!(tool = name, "a base tool is not there"),
             }
         }
@@ -57,12 +64,13 @@ impl Wanted {
     }
 }
 
-/// The tools with these names, each of which stands once, as far as they are there.
+/// The tools with these names, each of which stands once, as far as they are there for whoever asks.
 pub(crate) async fn by_name(app: &App, names: Vec<String>) -> Result<Vec<ToolRecord>, Refusal> {
     let mut installing = app.registry.builtins();
     loop {
         let found = all(app, names.clone(), |names| ToolFilter {
             names: Some(names),
+            created_by: scope::only(),
             ..ToolFilter::default()
         });
         let found = found.await?;

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use bulkhead_policy::Cidr;
+use bulkhead_mcp::PrivateRange;
 use serde::Deserialize;
 
 use super::{Config, ConfigError};
@@ -79,7 +79,8 @@ pub struct Options {
     /// Whether missing built-in tools are installed at each start; false keeps deleted ones away
     #[arg(long, env = "BULKHEAD_BUILTIN_TOOLS", value_name = "BOOL")]
     pub builtin_tools: Option<bool>,
-    /// Private addresses that MCP servers may have, as ranges between commas, or none [default:
+    /// Private addresses that MCP servers may have, between commas: RANGE for servers that are
+    /// registered by an address, NAME=RANGE for those registered by that name; or none [default:
     /// loopback where there is no token, otherwise none]
     #[arg(long, env = "BULKHEAD_MCP_PRIVATE", value_name = "RANGES")]
     pub mcp_private: Option<String>,
@@ -232,17 +233,17 @@ fn positive<T: PartialEq + From<u8>>(
     }
 }
 
-/// Ranges of addresses between commas; `none` for none.
-fn ranges(text: &str) -> Result<Vec<Cidr>, ConfigError> {
+/// Private ranges between commas; `none` for none.
+fn ranges(text: &str) -> Result<Vec<PrivateRange>, ConfigError> {
     let text = text.trim();
     if text.is_empty() || text == "none" {
         return Ok(Vec::new());
     }
     let ranges = text.split(',').map(|range| range.trim().parse());
-    let ranges: Result<Vec<Cidr>, _> = ranges.collect();
+    let ranges: Result<Vec<PrivateRange>, _> = ranges.collect();
     ranges.map_err(|_| ConfigError::Invalid {
         key: "mcp_private",
-        reason: "takes ranges like 10.0.0.0/8,fd00::/8, or none",
+        reason: "takes entries like 10.0.0.0/8,mcp.internal=fd00::/8, or none",
     })
 }
 

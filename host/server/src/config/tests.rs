@@ -128,13 +128,14 @@ fn ranges_for_mcp_servers_are_a_list_or_none() {
         ("none", &[][..]),
         ("", &[]),
         ("10.0.0.0/8, ::1", &["10.0.0.0/8", "::1"]),
+        ("mcp.lan=10.0.0.1", &["mcp.lan=10.0.0.1"]),
     ] {
         let options = Options {
             mcp_private: Some(text.to_owned()),
             data_dir: Some("/nonexistent".into()),
             ..Options::default()
         };
-        let expected: Vec<Cidr> = expected
+        let expected: Vec<PrivateRange> = expected
             .iter()
             .map(|range| range.parse().unwrap())
             .collect();

@@ -207,6 +207,7 @@ impl From<StoreError> for Rejection {
             }
             StoreError::OtherName { .. } => Self::with(&OTHER_NAME, error.to_string()),
             StoreError::Conflict { .. } => Self::new(&CONFLICT),
+            StoreError::Changed { .. } => Self::with(&CONFLICT, error.to_string()),
             StoreError::Quota { .. } => Self::with(&QUOTA, error.to_string()),
             StoreError::Invalid { .. } => Self::with(&INVALID_PARAMETER, error.to_string()),
             StoreError::Full(_) => logged(&STORE_FULL, &error),

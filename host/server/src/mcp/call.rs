@@ -1,28 +1,15 @@
 //! A call of a tool that an MCP server runs: checked here, sent there, with a receipt as every call.
 
-use std::{sync::Arc, time::Instant};
+use std::sync::Arc;
 
-use base64::{Engine as _, engine::general_purpose::STANDARD};
-use bulkhead_domain::{
-    Denial, Digest, FuelByPhase, ImageSource, Outcome, Part, Problem, Receipt, Timestamp,
-    id::{CallId, ReceiptId},
-};
-use bulkhead_mcp::{Content, McpError, ToolResult, Trail};
-use bulkhead_sandbox::InputCheck;
+use bulkhead_domain::{Denial, Outcome, Part, Receipt};
+use bulkhead_mcp::{Call, McpError, ToolResult};
 use bulkhead_store::{McpTool, ToolRecord};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
-use uuid::Uuid;
 
-use super::{endpoint, schema::HEARTBEAT};
+use super::{arguments, endpoint, image, receipt::Draft};
 use crate::{app::App, calls::Running, source::returned::Returned};
-
-/// Images of one result that a model is shown; models take few.
-const IMAGES_MAX: usize = 4;
-/// Bytes of all of them as base64, which are stored with the message.
-const IMAGE_BYTES_MAX: usize = 5 << 20;
-/// Media types of images that every provider takes.
-const IMAGE_TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 /// What is to be called.
 pub(crate) struct McpCall {
@@ -45,7 +32,16 @@ pub(crate) struct McpReport {
     pub(crate) parts: Option<Vec<Part>>,
     pub(crate) receipt: Receipt,
     /// Why the server could not be asked at all, where that is so.
-    pub(crate) unreachable: Option<String>,
+    pub(crate) unasked: Option<Unasked>,
+}
+
+/// Why a server could not be asked; nothing was done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Unasked {
+    /// Too much goes on at once.
+    Busy,
+    /// It could not be reached, or may not be.
+    Unreachable(String),
 }
 
 impl App {
@@ -65,111 +61,41 @@ impl App {
 
 async fn run(app: &App, call: McpCall) -> McpReport {
     let mut draft = Draft::new(&call);
-    let ended = match checked(&call) {
+    let ended = match arguments::checked(app, &call).await {
         Ok(arguments) => ask(app, &call, &arguments, &mut draft).await,
         Err(stopped) => Err(stopped),
     };
     match ended {
-        Ok(result) => McpReport {
-            parts: images(&result),
+        Ok(mut result) => McpReport {
+            parts: image::take(&mut result),
             returned: returned(&result),
-            unreachable: None,
+            unasked: None,
             receipt: draft.of_result(&result),
         },
         Err(stopped) => McpReport {
             returned: Returned::error(Some(&call.tool.name), &stopped.text),
             parts: None,
-            unreachable: stopped.unsent.then(|| stopped.text.clone()),
+            unasked: stopped.unasked(),
             receipt: draft.of_failure(stopped),
         },
     }
 }
 
-/// A receipt that is being written.
-struct Draft {
-    receipt: Receipt,
-    began: Instant,
-    trail: Trail,
-}
-
-impl Draft {
-    fn new(call: &McpCall) -> Self {
-        let call_id = CallId::random();
-        let key = call.idempotency_key.clone();
-        let input = Value::Object(call.arguments.clone()).to_string();
-        let receipt = Receipt {
-            id: ReceiptId::random(),
-            call_id,
-            idempotency_key: key.unwrap_or_else(|| call_id.to_string()),
-            // Nothing of it runs here: what the server said of it, as it was called.
-            digest: definition(&call.tool),
-            source: None,
-            tool: call.tool.name.clone(),
-            agent_id: call.agent_id.clone(),
-            input_hash: Digest::of(input.as_bytes()),
-            // Of nothing, until it is known what the call may do.
-            grant_hash: Digest::of(b""),
-            output_hash: None,
-            outcome: Outcome::HostError,
-            detail: None,
-            fuel: FuelByPhase::default(),
-            peak_memory_bytes: 0,
-            wall_us: 0,
-            queue_us: 0,
-            started_at: Timestamp::now(),
-            host_calls: Vec::new(),
-            host_calls_omitted: 0,
-            denials: Vec::new(),
-        };
-        Self {
-            receipt,
-            began: Instant::now(),
-            trail: Trail::default(),
-        }
-    }
-
-    fn of_result(mut self, result: &ToolResult) -> Receipt {
-        self.receipt.outcome = match result.is_error {
-            true => Outcome::ToolError,
-            false => Outcome::Ok,
-        };
-        let output = (!result.is_error).then(|| Digest::of(result.text().as_bytes()));
-        self.receipt.output_hash = output;
-        self.finish()
-    }
-
-    fn of_failure(mut self, stopped: Stopped) -> Receipt {
-        self.receipt.outcome = stopped.outcome;
-        self.receipt.detail = stopped.detail;
-        self.receipt.denials.extend(stopped.denied);
-        self.finish()
-    }
-
-    fn finish(mut self) -> Receipt {
-        let (host_calls, omitted) = self.trail.host_calls();
-        self.receipt.host_calls = host_calls;
-        self.receipt.host_calls_omitted = omitted;
-        let wall = self.began.elapsed().as_micros();
-        self.receipt.wall_us = u64::try_from(wall).unwrap_or(u64::MAX);
-        self.receipt
-    }
-}
-
 /// Why there is no result.
-struct Stopped {
-    outcome: Outcome,
+pub(super) struct Stopped {
+    pub(super) outcome: Outcome,
     /// For the model.
-    text: String,
+    pub(super) text: String,
     /// For the receipt: no words of the server, and none of the input.
-    detail: Option<String>,
-    denied: Option<Denial>,
+    pub(super) detail: Option<String>,
+    pub(super) denied: Option<Denial>,
     /// Whether the server could not be asked at all.
-    unsent: bool,
+    pub(super) unsent: bool,
 }
 
 impl Stopped {
     /// In words of the host alone.
-    fn new(outcome: Outcome, text: impl Into<String>) -> Self {
+    pub(super) fn new(outcome: Outcome, text: impl Into<String>) -> Self {
         let text = text.into();
         Self {
             outcome,
@@ -180,10 +106,23 @@ impl Stopped {
         }
     }
 
+    pub(super) fn cancelled() -> Self {
+        let text = "Cancelled: the call was cancelled; what it did before may remain";
+        Self::new(Outcome::Cancelled, text)
+    }
+
     fn unsent(self) -> Self {
         Self {
             unsent: true,
             ..self
+        }
+    }
+
+    fn unasked(&self) -> Option<Unasked> {
+        match self.outcome {
+            _ if !self.unsent => None,
+            Outcome::Overloaded => Some(Unasked::Busy),
+            _ => Some(Unasked::Unreachable(self.text.clone())),
         }
     }
 }
@@ -209,16 +148,17 @@ async fn ask(
         Stopped::new(Outcome::Denied, text).unsent()
     })?;
     draft.receipt.grant_hash = endpoint.grant_hash();
-    let what = (call.mcp.tool.as_str(), arguments);
+    let what = Call {
+        tool: &call.mcp.tool,
+        arguments,
+        agent: call.agent_id.as_deref(),
+    };
     let called = app
         .mcp
         .call_tool(&endpoint, &draft.trail, what, &call.cancel);
     match called.await {
         Ok(Some(result)) => Ok(result),
-        Ok(None) => {
-            let text = "Cancelled: the call was cancelled; what it did before may remain";
-            Err(Stopped::new(Outcome::Cancelled, text))
-        }
+        Ok(None) => Err(Stopped::cancelled()),
         Err(error) => Err(failed(&error, name, &call.tool.name)),
     }
 }
@@ -244,6 +184,7 @@ fn failed(error: &McpError, server: &str, tool: &str) -> Stopped {
         McpError::Timeout(seconds) => {
             format!("TimeoutError: Executing tool {tool} timed out after {seconds} seconds.")
         }
+        McpError::Busy => format!("Overloaded: {error}"),
         error if unsent => {
             format!("McpConnectionError: Failed to connect to MCP server {server}: {error}")
         }
@@ -262,42 +203,6 @@ fn failed(error: &McpError, server: &str, tool: &str) -> Stopped {
     }
 }
 
-/// The arguments for the server, where they match the schema that it gave.
-fn checked(call: &McpCall) -> Result<Map<String, Value>, Stopped> {
-    let mut arguments = call.arguments.clone();
-    let Some(schema) = &call.tool.args_json_schema else {
-        return Ok(arguments);
-    };
-    if schema["properties"].get(HEARTBEAT).is_none() {
-        arguments.remove(HEARTBEAT);
-    }
-    // It could be compiled when it was stored.
-    let Ok(check) = InputCheck::new(schema) else {
-        return Ok(arguments);
-    };
-    let value = Value::Object(arguments);
-    check.check(&value).map_err(|problems| {
-        let told = problems.iter().map(|Problem { at, message }| {
-            let at = if at.is_empty() { "/" } else { at };
-            format!("{at}: {message}")
-        });
-        let places = problems.iter().map(|problem| format!("\"{}\"", problem.at));
-        let text = format!(
-            "InvalidArguments: the arguments do not match the schema of the tool: {}",
-            told.collect::<Vec<_>>().join("; ")
-        );
-        let places = places.collect::<Vec<_>>().join(", ");
-        Stopped {
-            detail: Some(format!("the input is wrong at {places}")),
-            ..Stopped::new(Outcome::InvalidInput, text)
-        }
-    })?;
-    match value {
-        Value::Object(arguments) => Ok(arguments),
-        _ => Ok(Map::new()),
-    }
-}
-
 /// What clients and models are told of a result.
 fn returned(result: &ToolResult) -> Returned {
     let text = result.text();
@@ -308,35 +213,4 @@ fn returned(result: &ToolResult) -> Returned {
         stdout: Vec::new(),
         stderr: Vec::new(),
     }
-}
-
-/// The text and the images of a result, where it has images that models take.
-fn images(result: &ToolResult) -> Option<Vec<Part>> {
-    let mut bytes = 0_usize;
-    let images = result.content.iter().filter_map(|part| match part {
-        Content::Image { media_type, data } => {
-            let fits = IMAGE_TYPES.contains(&media_type.as_str()) && STANDARD.decode(data).is_ok();
-            bytes = bytes.saturating_add(data.len());
-            (fits && bytes <= IMAGE_BYTES_MAX).then(|| Part::Image {
-                source: ImageSource::Letta {
-                    file_id: format!("file-{}", Uuid::new_v4()),
-                    media_type: Some(media_type.clone()),
-                    data: Some(data.clone()),
-                    detail: None,
-                },
-            })
-        }
-        _ => None,
-    });
-    let images: Vec<_> = images.take(IMAGES_MAX).collect();
-    if images.is_empty() {
-        return None;
-    }
-    Some(images)
-}
-
-/// SHA-256 of what the server said of a tool.
-fn definition(tool: &ToolRecord) -> Digest {
-    let schema = tool.json_schema.as_ref().unwrap_or(&Value::Null);
-    Digest::of(schema.to_string().as_bytes())
 }

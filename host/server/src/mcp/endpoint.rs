@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use bulkhead_domain::id::McpServerId;
-use bulkhead_mcp::{Endpoint, EndpointError, Given, Transport};
-use bulkhead_policy::Cidr;
+use bulkhead_mcp::{Endpoint, EndpointError, Given, PrivateRange, Transport};
 use bulkhead_store::{McpSecrets, McpServerRecord, McpTransport};
 
 use crate::{app::App, http::error::Rejection};
@@ -13,7 +12,7 @@ use crate::{app::App, http::error::Rejection};
 pub(crate) fn of(
     server: &McpServerRecord,
     secrets: &McpSecrets,
-    open: &[Cidr],
+    open: &[PrivateRange],
 ) -> Result<Endpoint, EndpointError> {
     let headers = secrets.headers.iter();
     let headers: BTreeMap<&str, &str> = headers

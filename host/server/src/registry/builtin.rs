@@ -8,7 +8,7 @@ use bytes::Bytes;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::{Registry, push::Origin};
+use super::{Registry, core_tool, push::Origin};
 use crate::source;
 
 /// The built-in tools, each a component of this name. A tool of theirs that is called by its
@@ -26,6 +26,22 @@ const SEEDED: [(&str, &[u8]); 5] = [
 /// Whether components of this name are built in.
 pub(crate) fn is_builtin(component: &str) -> bool {
     SEEDED.iter().any(|(name, _)| *name == component)
+}
+
+/// Whether no tool of anybody else may be listed under this name: one of those that come with the server
+/// has it, and agents begin with them and are told of them by their names. That holds before they are
+/// installed, and for those that clients know although this server does not have them.
+pub(crate) fn is_reserved_name(tool: &str) -> bool {
+    const ELSEWHERE: [&str; 4] = [
+        "grep_files",
+        "open_files",
+        "run_code_with_tools",
+        "semantic_search_files",
+    ];
+    core_tool::tool_type(tool).is_some()
+        || is_builtin(tool)
+        || tool == source::code::NAME
+        || ELSEWHERE.contains(&tool)
 }
 
 /// The components of the built-in tools that work on the agent itself, which calls them.

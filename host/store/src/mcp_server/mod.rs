@@ -1,11 +1,13 @@
 //! Servers of tools that speak MCP, and the tools that they bring. Their tokens and headers are
 //! sealed at rest, and read by [`Store::mcp_secrets`] alone.
 //!
-//! - `row`: a server as a row; `secrets`: what is sealed of it; `tools`: the tools that it brings.
+//! - `row`: a server as a row; `secrets`: what is sealed of it; `tools`: the tools that it brings;
+//!   `approvals`: what is kept of those that it does not list now.
 //!
 //! Whoever writes takes the lock of all tools, so that a server's name, its tools and what they say
 //! of their server never disagree.
 
+mod approvals;
 mod row;
 mod secrets;
 mod tools;

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use bulkhead_domain::{Timestamp, id::McpServerId};
 use serde_json::{Value, json};
 
-use super::{McpServerRecord, TAG_PREFIX, missing, row as server_row};
+use super::{McpServerRecord, TAG_PREFIX, approvals, missing, row as server_row};
 use crate::{
     Result, Store, StoreError, check,
     sql::{Durability, Statement, Transaction},
@@ -48,10 +48,15 @@ impl Store {
     /// (limit of results, approval, parallel calls, tags, metadata).
     ///
     /// A new tool whose name is taken gets its full name, and where that is taken too, a number
-    /// behind it. [`StoreError::NotFound`] where the server is gone.
+    /// behind it. One that was there before, and whose calls waited for approval when it went, comes
+    /// back so.
+    ///
+    /// `as_of`: when the server that listed them was changed last, as it was read before;
+    /// [`StoreError::Changed`] where it was changed since. [`StoreError::NotFound`] where it is gone.
     pub async fn put_mcp_tools(
         &self,
         server: &McpServerId,
+        as_of: Timestamp,
         tools: Vec<NewMcpTool>,
     ) -> Result<SyncedTools> {
         expect_distinct(&tools)?;
@@ -60,20 +65,30 @@ impl Store {
         lock(&mut transaction).await?;
         let row = transaction.optional(server_row::by_id(server)).await?;
         let server = server_row::record(&row.ok_or_else(|| missing(server))?)?;
+        if server.updated_at != as_of {
+            return Err(StoreError::Changed { what: "MCP server" });
+        }
         let mut former = stored(&mut transaction, &server.id).await?;
+        let mut waiting = approvals::take(&mut transaction, &server.id).await?;
         let kept: HashSet<&str> = tools.iter().map(|tool| tool.remote.as_str()).collect();
         let mut synced = SyncedTools::default();
         // First what goes: its names are free for what comes.
-        for (_, gone) in former
+        for (remote, gone) in former
             .iter()
             .filter(|(remote, _)| !kept.contains(remote.as_str()))
         {
             let delete = Statement::new("DELETE FROM tools WHERE id = $1");
             transaction.defer(delete.bind(gone.id.as_str())).await?;
             synced.deleted.push(gone.name.clone());
+            if gone.default_requires_approval == Some(true) {
+                waiting.insert(remote.clone());
+            }
         }
         synced.deleted.sort_unstable();
-        for new in tools {
+        for mut new in tools {
+            if waiting.remove(&new.remote) {
+                new.tool.default_requires_approval = Some(true);
+            }
             match former.remove(&new.remote) {
                 None => synced
                     .added
@@ -86,6 +101,7 @@ impl Store {
                 }
             }
         }
+        approvals::put(&mut transaction, &server.id, &waiting).await?;
         transaction.commit().await?;
         Ok(synced)
     }

@@ -17,7 +17,7 @@ use super::{
 use crate::{
     app::App,
     contract::Refusal,
-    http::{error::Rejection, missing},
+    http::{error::Rejection, missing, scope},
 };
 
 /// How often a history is read that somebody else changes meanwhile.
@@ -83,7 +83,7 @@ async fn blocks(
     Ok(written.collect())
 }
 
-/// The agent's tools, and the MCP servers that run some of them.
+/// The agent's tools that whoever asks sees, and the MCP servers that run some of them.
 async fn tools(
     app: &App,
     agent: &Agent,
@@ -94,6 +94,7 @@ async fn tools(
         .map_err(missing::stored)?
         .into_values()
         .flatten()
+        .filter(|tool| scope::sees(tool))
         .collect();
     let of_servers = tools.iter().filter_map(|tool| tool.mcp.as_ref());
     let ids: BTreeSet<McpServerId> = of_servers.map(|mcp| mcp.server_id).collect();

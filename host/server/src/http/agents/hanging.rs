@@ -9,7 +9,7 @@ use super::relations::Relations;
 use crate::{
     app::App,
     contract::Refusal,
-    http::{missing, tools::view::ToolView},
+    http::{missing, scope, tools::view::ToolView},
 };
 
 /// What hangs on agents, as far as the answer carries it.
@@ -43,6 +43,7 @@ impl Hanging {
             let views = |tools: Vec<Arc<ToolRecord>>| {
                 tools
                     .iter()
+                    .filter(|tool| scope::sees(tool))
                     .map(|tool| ToolView::from((**tool).clone()))
                     .collect()
             };

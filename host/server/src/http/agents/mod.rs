@@ -4,10 +4,12 @@
 //!   [`secret`]: one in an answer; `hanging`, [`relations`], [`client`]: what the answer carries of
 //!   it. [`find`]: the one that a path names.
 //! - [`blocks`], [`tools`], [`run`], [`identities`], [`archives`], [`archival`]: what hangs on one.
+//!   `approvals`: who decides that calls of a tool wait.
 //! - [`file`]: one as a file, out and in.
 //! - [`context`], [`prompt`]: what its model sees. [`refusal`]: what the engine refused. [`instance`]:
 //!   what is not done to an agent of a project.
 
+mod approvals;
 pub(crate) mod archival;
 pub(crate) mod archives;
 pub(crate) mod blocks;

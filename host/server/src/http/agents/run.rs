@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::{find, tools::not_attached};
+use super::{approvals, find, tools::not_attached};
 use crate::{
     contract::{OptionalBody, Refusal, body::Schema, document::Refusals},
-    http::{AppState, query::Path, schema, unbroken_contract},
+    http::{AppState, missing, query::Path, schema, scope, unbroken_contract},
     mcp::call::McpReport,
 };
 
@@ -65,7 +65,8 @@ impl ToolExecutionResult {
     }
 }
 
-/// Calls a tool on an agent's behalf, whether or not its calls wait for approval.
+/// Calls a tool on an agent's behalf, whether or not its calls wait for approval. 403 for a user of the
+/// platform where they wait by a decision of the installation.
 #[utoipa::path(
     post,
     path = "/v1/agents/{agent_id}/tools/{tool_name}/run",
@@ -85,6 +86,16 @@ pub(crate) async fn run(
 ) -> Result<Json<ToolExecutionResult>, Refusal> {
     let agent = find::id(&agent_id)?;
     let args = body.unwrap_or_default().args;
+    if scope::only().is_some() {
+        // An agent that is not there is told apart below.
+        let tool = app.store.tool_of_agent(&agent, &tool_name).await;
+        if let Some(tool) = tool.map_err(missing::stored)? {
+            if !scope::sees(&tool) {
+                return Err(not_attached(&agent, &tool_name));
+            }
+            approvals::expect_undecided(&tool)?;
+        }
+    }
     let executed = unbroken_contract(async move {
         let executed = app.engine.run_tool(agent, &tool_name, args).await?;
         executed.ok_or_else(|| not_attached(&agent, &tool_name))

@@ -1,13 +1,13 @@
 //! The tools of an agent.
 
 use axum::{Json, extract::State};
-use bulkhead_domain::{Agent, RuleKind, ToolRule, id::AgentId};
-use bulkhead_store::{AgentRelations, StoreError, ToolFilter};
+use bulkhead_domain::{Agent, ToolRule, id::AgentId};
+use bulkhead_store::{AgentRelations, StoreError, ToolFilter, ToolRecord};
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::{client::Client, find};
+use super::{approvals, client::Client, find};
 use crate::{
     app::App,
     contract::{
@@ -51,6 +51,7 @@ pub(crate) async fn list(
     let agent = find::agent(&app, &agent_id).await?;
     let filter = ToolFilter {
         agent_id: Some(agent.id),
+        created_by: scope::only(),
         ascending: page.is_ascending(),
         after: page.after,
         before: page.before,
@@ -182,9 +183,9 @@ pub(crate) async fn approval(
             "requires_approval must be given, in the body or as a parameter of the query",
         )
     })?;
-    let tool = app.store.tool_of_agent(&agent.id, &tool_name).await;
-    if tool.map_err(missing::stored)?.is_none() {
-        return Err(not_attached(&agent.id, &tool_name));
+    let tool = attached(&app, &agent.id, &tool_name).await?;
+    if !required {
+        approvals::expect_undecided(&tool)?;
     }
     require_approval(&app, &agent.id, &tool_name, required).await?;
     find::changed(&app, client, agent.id).await
@@ -197,14 +198,12 @@ async fn require_approval(
     tool: &str,
     required: bool,
 ) -> Result<(), Refusal> {
-    let is_rule =
-        |rule: &ToolRule| rule.tool_name == tool && matches!(rule.kind, RuleKind::RequiresApproval);
+    let is_rule = |rule: &ToolRule| approvals::is_rule(rule, tool);
     let edit = |agent: &mut Agent| {
         if !required {
             agent.tool_rules.retain(|rule| !is_rule(rule));
         } else if !agent.tool_rules.iter().any(is_rule) {
-            let rule = ToolRule::new(tool, RuleKind::RequiresApproval);
-            agent.tool_rules.push(rule);
+            agent.tool_rules.push(approvals::rule(tool));
         }
         agent.last_updated_by_id = Some(scope::actor());
         Ok::<_, StoreError>(())
@@ -212,6 +211,17 @@ async fn require_approval(
     let relations = AgentRelations::default();
     let changed = app.store.update_agent(agent, edit, &relations).await;
     changed.map(drop).map_err(missing::stored)
+}
+
+/// The tool with this name, where the agent has it and whoever asks sees it; otherwise 404.
+pub(super) async fn attached(
+    app: &App,
+    agent: &AgentId,
+    tool: &str,
+) -> Result<ToolRecord, Refusal> {
+    let found = app.store.tool_of_agent(agent, tool).await;
+    let found = found.map_err(missing::stored)?.filter(scope::sees);
+    found.ok_or_else(|| not_attached(agent, tool))
 }
 
 /// 404 for a tool that an agent does not have.

@@ -11,12 +11,13 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::{find, relations::Relations, view::AgentView};
+use super::{approvals::Kept, find, relations::Relations, view::AgentView};
 use crate::{
     agents::{
         body, checks,
         choice::{Chosen, ModelChoice},
         name,
+        toolset::Wanted,
     },
     app::App,
     contract::{Body, Refusal, body::Schema, document::Refusals},
@@ -119,6 +120,7 @@ impl UpdateAgent {
         self,
         mut chosen: Chosen,
         usual: Option<&LlmConfig>,
+        approvals: &Kept,
         agent: &mut Agent,
     ) -> Result<(), Refusal> {
         if let Some(llm) = chosen.llm.as_mut().filter(|_| chosen.by_handle) {
@@ -134,7 +136,9 @@ impl UpdateAgent {
         replace(&mut agent.description, self.description);
         replace(&mut agent.metadata, self.metadata);
         replace(&mut agent.compaction_settings, self.compaction_settings);
+        let former = agent.tool_rules.clone();
         set(&mut agent.tool_rules, self.tool_rules.map(distinct));
+        approvals.keep(&former, agent);
         set(&mut agent.message_ids, self.message_ids);
         set(
             &mut agent.message_buffer_autoclear,
@@ -197,10 +201,15 @@ pub(crate) async fn update(
     if let Some(messages) = &body.message_ids {
         check_messages(&app, &agent.id, messages).await?;
     }
-    let relations = body.relations();
+    let mut relations = body.relations();
+    let approvals = if body.tool_rules.is_some() || relations.tool_ids.is_some() {
+        tools(&app, &agent.id, &mut relations).await?
+    } else {
+        Kept::default()
+    };
     let view = unbroken_contract(async move {
         let edit = |agent: &mut Agent| {
-            let applied = body.apply(chosen, usual.as_ref(), agent);
+            let applied = body.apply(chosen, usual.as_ref(), &approvals, agent);
             applied.map_err(Stopped::Refused)
         };
         let changed = app.store.update_agent(&agent.id, edit, &relations).await;
@@ -208,6 +217,31 @@ pub(crate) async fn update(
         AgentView::of(&app, agent, Relations::ALL).await
     });
     view.await.map(Json)
+}
+
+/// What of the agent's rules about approval outlasts a change of its tools or rules. Tools that whoever
+/// asks does not see stay among its tools.
+async fn tools(
+    app: &App,
+    agent: &AgentId,
+    relations: &mut AgentRelations,
+) -> Result<Kept, Refusal> {
+    let attached = app.store.tools_of(&[*agent]).await;
+    let attached = attached.map_err(missing::stored)?;
+    let attached: Vec<_> = attached.into_values().flatten().collect();
+    let Some(ids) = &mut relations.tool_ids else {
+        return Ok(Kept::of(&attached, &[]));
+    };
+    let is_new = |id: &&String| attached.iter().all(|tool| tool.id != **id);
+    let new = Wanted {
+        names: Vec::new(),
+        ids: ids.iter().filter(is_new).cloned().collect(),
+        base: Vec::new(),
+    };
+    let new = new.resolve(app).await?;
+    let unseen = attached.iter().filter(|tool| !scope::sees(tool));
+    ids.extend(unseen.map(|tool| tool.id.clone()));
+    Ok(Kept::of(&attached, &new))
 }
 
 /// Refuses a context of which the database has not every message.

@@ -5,6 +5,7 @@ use axum::{
     extract::{Request, State},
 };
 use bulkhead_domain::{Timestamp, id::McpServerId};
+use bulkhead_mcp::McpError;
 use bulkhead_store::{McpServerRecord, NewMcpServer, SyncedTools};
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
@@ -25,11 +26,14 @@ use crate::{
         id,
         query::{FromQuery, Query},
     },
-    http::{AppState, missing, query::Path, unbroken_contract},
-    mcp::{
-        endpoint,
-        sync::{SyncError, sync},
+    http::{
+        AppState,
+        error::{self, Rejection},
+        missing,
+        query::Path,
+        unbroken_contract,
     },
+    mcp::sync::{SyncError, sync},
 };
 
 /// A server to register.
@@ -98,16 +102,20 @@ pub(super) async fn register(
         };
         let saved = app.store.create_mcp_server(new).await;
         let saved = saved.map_err(missing::stored)?;
-        if let Err(refusal) = resync(&app, &saved.id).await {
-            tracing::warn!(
-                server = saved.name,
-                ?refusal,
-                "an MCP server listed no tools"
-            );
-        }
+        list_tools(app, &saved).await?;
         Ok(saved)
     })
     .await
+}
+
+/// Lists the tools of a server that was just saved. That it lists none is no failure of saving it.
+pub(super) async fn list_tools(app: AppState, saved: &McpServerRecord) -> Result<(), Refusal> {
+    let id = saved.id;
+    let synced = unbroken_contract(async move { Ok(sync(&app, &id).await) });
+    if let Err(error) = synced.await? {
+        tracing::warn!(server = saved.name, %error, "an MCP server listed no tools");
+    }
+    Ok(())
 }
 
 /// A change of a server. What is not said of it stays.
@@ -161,7 +169,7 @@ pub(super) async fn change(
         config::check_name(name)?;
     }
     unbroken_contract(async move {
-        end_session(&app, &id).await?;
+        app.mcp.end_sessions(&id.to_string());
         let changed = app.store.update_mcp_server(&id, |server, secrets| {
             if let Some(name) = name {
                 server.name = name;
@@ -187,15 +195,15 @@ pub(crate) async fn delete(
     State(app): State<AppState>,
     Path(mcp_server_id): Path<String>,
 ) -> Result<StatusCode, Refusal> {
-    let server = find(&app, &mcp_server_id).await?;
-    remove(app, server.id).await?;
+    // Not read: what can't be read any more must go too.
+    remove(app, id::parse("mcp_server_id", &mcp_server_id)?).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// Deletes a stored server.
 pub(super) async fn remove(app: AppState, id: McpServerId) -> Result<(), Refusal> {
     unbroken_contract(async move {
-        end_session(&app, &id).await?;
+        app.mcp.end_sessions(&id.to_string());
         let deleted = app.store.delete_mcp_server(&id).await?;
         app.registry.forget_plans();
         match deleted {
@@ -204,14 +212,6 @@ pub(super) async fn remove(app: AppState, id: McpServerId) -> Result<(), Refusal
         }
     })
     .await
-}
-
-/// Ends what is kept of the conversation with a server.
-async fn end_session(app: &App, id: &McpServerId) -> Result<(), Refusal> {
-    if let Some((_, Ok(endpoint))) = endpoint::find(app, id).await? {
-        app.mcp.end_session(endpoint);
-    }
-    Ok(())
 }
 
 /// On whose behalf tools are listed anew.
@@ -255,7 +255,7 @@ pub(crate) async fn refresh(
     Parameters(_query): Parameters<RefreshQuery>,
 ) -> Result<Json<Changes>, Refusal> {
     let server = find(&app, &mcp_server_id).await?;
-    let synced = unbroken_contract(async move { resync(&app, &server.id).await });
+    let synced = unbroken_contract(async move { resync(&app, &server).await });
     synced.await.map(Changes::from).map(Json)
 }
 
@@ -270,23 +270,32 @@ impl From<SyncedTools> for Changes {
 }
 
 /// Makes the tools of a stored server those that it lists now.
-pub(super) async fn resync(app: &App, id: &McpServerId) -> Result<SyncedTools, Refusal> {
-    let found = endpoint::find(app, id).await?;
-    let (server, endpoint) = found.ok_or_else(|| missing::object("MCPServer", id))?;
-    sync(app, &server, endpoint)
-        .await
-        .map_err(|error| match error {
-            SyncError::Store(error) => missing::stored(error),
-            error => unavailable(&server.name, &error),
-        })
+pub(super) async fn resync(app: &App, server: &McpServerRecord) -> Result<SyncedTools, Refusal> {
+    let synced = sync(app, &server.id).await;
+    synced.map_err(|error| match error {
+        SyncError::Gone => missing::object("MCPServer", server.id),
+        error => unavailable(&server.name, error),
+    })
 }
 
-/// 404 for a server that did not list its tools.
-pub(super) fn unavailable(name: &str, error: &dyn std::error::Error) -> Refusal {
+/// Why a server did not list its tools: 404 where that is the server's, in the words of the contract;
+/// 503 where too much goes on at once.
+pub(super) fn unavailable(name: &str, why: SyncError) -> Refusal {
+    let message = match why {
+        SyncError::Store(error) => return missing::stored(error),
+        SyncError::Host(rejection) => return rejection.into(),
+        SyncError::Changed => {
+            return Refusal::conflict(format!("CONFLICT: the MCP server {name}: {why}"));
+        }
+        SyncError::Server(busy @ McpError::Busy) => {
+            return Rejection::with(&error::OVERLOADED, busy.to_string()).into();
+        }
+        other => other.to_string(),
+    };
     let detail = json!({
         "code": "MCPServerUnavailable",
         "message": format!("Could not connect to MCP server {name} to resync tools"),
-        "error": error.to_string(),
+        "error": message,
     });
     Refusal::with(StatusCode::NOT_FOUND, json!({ "detail": detail }))
 }

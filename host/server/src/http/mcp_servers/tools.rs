@@ -15,9 +15,14 @@ use crate::{
     app::App,
     contract::{OptionalBody, Refusal, body::Schema, document::Refusals, id},
     http::{
-        AppState, agents::run::ToolExecutionResult, missing, query::Path, tools::view::ToolView,
+        AppState,
+        agents::run::ToolExecutionResult,
+        error::{self, Rejection},
+        missing,
+        query::Path,
+        tools::view::ToolView,
     },
-    mcp::call::{McpCall, McpReport},
+    mcp::call::{McpCall, McpReport, Unasked},
 };
 
 /// The tools of a server by their names.
@@ -121,7 +126,8 @@ pub(crate) async fn run(
     Ok(Json(ToolExecutionResult::of_mcp(report)))
 }
 
-/// Calls a tool; 502 where its server can't be reached, since nothing was done then.
+/// Calls a tool; 502 where its server can't be reached, 503 where too much goes on, since nothing was
+/// done then.
 pub(super) async fn call(
     app: &Arc<App>,
     tool: ToolRecord,
@@ -139,9 +145,15 @@ pub(super) async fn call(
             keeps_receipt: false,
         })
         .await;
-    match &report.unreachable {
+    match &report.unasked {
         None => Ok(report),
-        Some(detail) => {
+        Some(Unasked::Busy) => {
+            let text = "too many requests to MCP servers go on at once; try again later";
+            Err(Rejection::with(&error::OVERLOADED, text)
+                .receipt(report.receipt)
+                .into())
+        }
+        Some(Unasked::Unreachable(detail)) => {
             let error = json!({
                 "type": "mcp_connection_error",
                 "message": "Failed to connect to MCP server.",

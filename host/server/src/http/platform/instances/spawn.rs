@@ -109,7 +109,11 @@ async fn check(app: &App, project: &Project, new: &Spawn) -> Result<AgentType, R
     }
 }
 
-/// The ids of the tools of MCP servers, which the type names.
+/// Tools of MCP servers that one agent begins with. Models are offered all of them with every request,
+/// and providers take as many functions.
+const MCP_TOOLS_MAX: usize = 128;
+
+/// The ids of the tools of MCP servers, which the type names: [`MCP_TOOLS_MAX`] at most.
 async fn mcp_tools(app: &App, servers: &[String]) -> Result<Vec<String>, Refusal> {
     let mut tools = Vec::new();
     for name in servers {
@@ -123,7 +127,15 @@ async fn mcp_tools(app: &App, servers: &[String]) -> Result<Vec<String>, Refusal
         };
         let of_server = app.store.mcp_tools(&server.id).await;
         let of_server = of_server.map_err(Rejection::from)?;
-        tools.extend(of_server.iter().map(|tool| tool.id.to_string()));
+        tools.extend(of_server.into_iter().map(|tool| tool.id));
+    }
+    if tools.len() > MCP_TOOLS_MAX {
+        let text = format!(
+            "the agent type's MCP servers have {} tools together, and an agent begins with \
+             {MCP_TOOLS_MAX} of them at most; name fewer servers in the type",
+            tools.len()
+        );
+        return Err(Rejection::with(&error::INVALID_BODY, text).into());
     }
     Ok(tools)
 }

@@ -1,38 +1,25 @@
-//! What users of the platform see of `/v1`: what they made, as if nothing else were there.
-//!
-//! - Routes that are about the installation are refused ([`access`]); a route that the table does not
-//!   name is one of them.
-//! - An id of somebody else's thing, in the path, the query or the body, is replaced by one that nobody
-//!   has before a handler sees it, and put back into the refusal: nothing can tell the two apart.
-//! - Lists ask [`only`], and what is made is made by [`actor`].
+//! Ids of somebody else's things in a request, replaced by ones that nobody has.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use axum::{
-    Router,
     body::Body,
     extract::Request,
-    middleware::Next,
     response::{IntoResponse as _, Response},
 };
-use bulkhead_access::{Action, Principal};
 use bulkhead_domain::{id::canonical, platform::UserId};
-use bulkhead_store::Store;
+use bulkhead_store::{Store, owner::Owner};
 use bytes::Bytes;
-use http::{Method, Uri, header};
+use http::{Uri, header};
 use http_body_util::{BodyExt as _, Limited};
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
-use tower::ServiceExt as _;
 use uuid::Uuid;
 
-use super::{
-    AppState, docs,
+use crate::http::{
     error::{self, Rejection},
     json,
-    observe::Peer,
 };
-use crate::{contract::id::DEFAULT_USER, platform::Caller};
 
 /// What ids of things that are somebody's begin with.
 const PREFIXES: [&str; 10] = [
@@ -45,138 +32,21 @@ const IDS_MAX: usize = 10_000;
 /// Bytes of a refusal in which ids are put back.
 const REFUSAL_MAX: usize = 1 << 20;
 
-tokio::task_local! {
-    static VIEWER: Viewer;
-}
-
-/// Who looks at `/v1`.
-#[derive(Debug, Clone, Copy)]
-struct Viewer {
-    user: UserId,
-    sees_all: bool,
-}
-
-/// Who makes and changes things, as they keep it.
-pub(crate) fn actor() -> String {
-    match VIEWER.try_with(|viewer| viewer.user) {
-        Ok(user) => user.to_string(),
-        Err(_) => DEFAULT_USER.to_owned(),
-    }
-}
-
-/// The user of the platform who makes things; none where it is nobody of it.
-pub(crate) fn user() -> Option<UserId> {
-    VIEWER.try_with(|viewer| viewer.user).ok()
-}
-
-/// Whose things alone are listed; all where it is none.
-pub(crate) fn only() -> Option<UserId> {
-    let only = VIEWER.try_with(|viewer| (!viewer.sees_all).then_some(viewer.user));
-    only.unwrap_or_default()
-}
-
-/// The same for work that goes on in another task.
-pub(crate) fn carried<T: Send>(
-    work: impl Future<Output = T> + Send,
-) -> impl Future<Output = T> + Send {
-    let viewer = VIEWER.try_with(|viewer| *viewer).ok();
-    async move {
-        match viewer {
-            Some(viewer) => VIEWER.scope(viewer, work).await,
-            None => work.await,
-        }
-    }
-}
-
-/// Answers a request for whoever asks. `bare`: all routes, past the guard.
-pub(crate) async fn answer(
-    app: &AppState,
-    bare: &Router,
-    caller: &Caller,
-    request: Request,
-    next: Next,
-) -> Response {
-    let Principal::User { id, is_superuser } = caller.principal else {
-        return next.run(request).await;
-    };
-    let viewer = Viewer {
-        user: id,
-        sees_all: is_superuser,
-    };
-    if is_superuser || request.uri().path().starts_with(super::platform::ROOT) {
-        return VIEWER.scope(viewer, next.run(request)).await;
-    }
-    let action = access(request.method(), request.uri().path());
-    if let Err(refused) = caller.may(action) {
-        return refused.into_response();
-    }
-    let hidden = match hide(&app.store, id, request).await {
-        Ok(hidden) => hidden,
-        Err(rejection) => return rejection.into_response(),
-    };
-    let answered = async {
-        if hidden.other_path {
-            let Ok(response) = bare.clone().oneshot(routed_anew(hidden.request)).await;
-            response
-        } else {
-            next.run(hidden.request).await
-        }
-    };
-    let response = VIEWER.scope(viewer, answered).await;
-    put_back(response, &hidden.replaced).await
-}
-
-/// The request as one that no route was found for yet: what a router noted of its path is gone.
-fn routed_anew(mut request: Request) -> Request {
-    let noted = std::mem::take(request.extensions_mut());
-    let kept = request.extensions_mut();
-    if let Some(caller) = noted.get::<Caller>() {
-        kept.insert(caller.clone());
-    }
-    if let Some(peer) = noted.get::<Peer>() {
-        kept.insert(*peer);
-    }
-    request
-}
-
-/// What a route is about. Every route of `/v1` that is not named here is about the installation.
-pub(crate) fn access(method: &Method, path: &str) -> Action {
-    if docs::PATHS.contains(&path) {
-        return Action::ReadCatalog;
-    }
-    let rest = path
-        .strip_prefix("/v1/")
-        .or_else(|| path.strip_prefix("/latest/"));
-    let segments: Vec<&str> = rest
-        .unwrap_or_default()
-        .split('/')
-        .filter(|segment| !segment.is_empty())
-        .collect();
-    let reads = method == Method::GET;
-    match segments.as_slice() {
-        ["health" | "ready"] => Action::ReadCatalog,
-        ["models", ..] | ["tools"] | ["tools", _] if reads => Action::ReadCatalog,
-        // A file brings tools, whose names are the installation's.
-        ["agents", "import"] => Action::ManageInstallation,
-        [
-            "agents" | "blocks" | "archives" | "passages" | "conversations" | "runs" | "steps"
-            | "messages" | "tags" | "chat",
-            ..,
-        ] => Action::CreateObject,
-        _ => Action::ManageInstallation,
-    }
-}
-
 /// A request in which nobody else's things are named.
-struct Hidden {
-    request: Request,
+pub(super) struct Hidden {
+    pub(super) request: Request,
     /// Whether its path is another one.
-    other_path: bool,
+    pub(super) other_path: bool,
     /// What stands in the place of what.
-    replaced: BTreeMap<String, String>,
+    pub(super) replaced: BTreeMap<String, String>,
 }
 
-async fn hide(store: &Store, user: UserId, request: Request) -> Result<Hidden, Rejection> {
+/// The request as this user may make it.
+pub(super) async fn hide(
+    store: &Store,
+    user: UserId,
+    request: Request,
+) -> Result<Hidden, Rejection> {
     let (mut parts, body) = request.into_parts();
     let mut ids = BTreeSet::new();
     let target = parts.uri.path_and_query();
@@ -304,9 +174,7 @@ async fn foreign(
     for ids in ids.chunks(IDS_AT_ONCE) {
         for (id, owner) in store.owners(ids).await? {
             let prefix = id.split('-').next().unwrap_or_default();
-            // The tools of the installation are everybody's.
-            let is_hidden = owner != Some(user) && !(prefix == "tool" && owner.is_none());
-            if is_hidden {
+            if owner != Owner::User(user) && owner != Owner::Everybody {
                 let fresh = format!("{prefix}-{}", Uuid::new_v4());
                 replaced.insert(id, fresh);
             }
@@ -363,7 +231,7 @@ fn visit(value: &mut Value, names: bool, seen: &mut impl FnMut(&mut String)) {
 }
 
 /// A refusal with the ids that the client sent.
-async fn put_back(response: Response, replaced: &BTreeMap<String, String>) -> Response {
+pub(super) async fn put_back(response: Response, replaced: &BTreeMap<String, String>) -> Response {
     let status = response.status();
     if replaced.is_empty() || !(status.is_client_error() || status.is_server_error()) {
         return response;
@@ -387,34 +255,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-
-    #[test]
-    fn what_is_not_named_is_the_installations() {
-        for (method, path, expected) in [
-            (Method::GET, "/v1/agents/", Action::CreateObject),
-            (Method::POST, "/latest/agents", Action::CreateObject),
-            (
-                Method::POST,
-                "/v1/agents/import",
-                Action::ManageInstallation,
-            ),
-            (Method::GET, "/v1/tools/", Action::ReadCatalog),
-            (Method::POST, "/v1/tools/", Action::ManageInstallation),
-            (Method::GET, "/v1/models/embedding", Action::ReadCatalog),
-            (Method::GET, "/v1/providers/", Action::ManageInstallation),
-            (Method::POST, "/v1/components", Action::ManageInstallation),
-            (Method::GET, "/v1/something/new", Action::ManageInstallation),
-            (Method::GET, "/metrics", Action::ManageInstallation),
-            (Method::GET, "/openapi.json", Action::ReadCatalog),
-            (
-                Method::GET,
-                "/v1/_internal_agents/count",
-                Action::ManageInstallation,
-            ),
-        ] {
-            assert_eq!(access(&method, path), expected, "{method} {path}");
-        }
-    }
 
     #[test]
     fn ids_are_looked_for_where_things_are_named() {

@@ -10,4 +10,5 @@ mod legacy;
 mod rules;
 mod standing;
 mod steps;
+mod turns;
 mod world;

@@ -328,12 +328,18 @@ async fn to_clean_up_after_a_killed_server_costs_no_living_one_its_turn() {
     store.create_run(&run).await.unwrap();
     let mut lock = PgConnection::connect(database.url()).await.unwrap();
     let query = format!("BEGIN; SELECT 1 FROM agents WHERE id = '{left}' FOR UPDATE");
-    lock.execute(sqlx::raw_sql(sqlx::AssertSqlSafe(query))).await.unwrap();
+    lock.execute(sqlx::raw_sql(sqlx::AssertSqlSafe(query)))
+        .await
+        .unwrap();
     let aged = format!("UPDATE runs SET alive_at = 0 WHERE id = '{}'", run.id);
     database.script(&aged).await;
     let waits = "SELECT COUNT(*) FROM pg_stat_activity
         WHERE wait_event_type = 'Lock' AND datname = current_database()";
-    while 2 > sqlx::query_scalar::<_, i64>(waits).fetch_one(&mut lock).await.unwrap() {
+    while 2 > sqlx::query_scalar::<_, i64>(waits)
+        .fetch_one(&mut lock)
+        .await
+        .unwrap()
+    {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 
@@ -350,5 +356,8 @@ async fn to_clean_up_after_a_killed_server_costs_no_living_one_its_turn() {
     let runs: Vec<_> = runs(&history).into_iter().map(|(run, _)| run).collect();
     assert_eq!(runs, [working, next], "{history}");
     lock.execute("ROLLBACK").await.unwrap();
-    assert_eq!(ended(&server, &run.id.to_string()).await["status"], "failed");
+    assert_eq!(
+        ended(&server, &run.id.to_string()).await["status"],
+        "failed"
+    );
 }

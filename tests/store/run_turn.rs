@@ -243,7 +243,10 @@ async fn a_sign_of_life_waits_neither_for_a_free_connection_nor_for_a_locked_run
         waiting.abort();
     }
     join_all(waiting).await;
-    let silent = format!("SELECT COUNT(*) FROM runs WHERE id = '{}' AND alive_at > created_at - 60000000", free.id);
+    let silent = format!(
+        "SELECT COUNT(*) FROM runs WHERE id = '{}' AND alive_at > created_at - 60000000",
+        free.id
+    );
     assert_eq!(raw::number(&database, &silent).await, 1);
 }
 

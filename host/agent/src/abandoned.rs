@@ -20,10 +20,7 @@ impl Engine {
     /// # Errors
     ///
     /// Failures of the database; the runs that came before are ended by then.
-    pub async fn fail_abandoned(
-        &self,
-        silence: Option<Duration>,
-    ) -> Result<Vec<Run>, AgentError> {
+    pub async fn fail_abandoned(&self, silence: Option<Duration>) -> Result<Vec<Run>, AgentError> {
         let fault = AgentError::Abandoned.fault();
         let error = |run: &Run| {
             let run_type = run.metadata.as_ref().map(|metadata| &metadata["run_type"]);

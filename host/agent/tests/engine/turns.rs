@@ -64,7 +64,11 @@ async fn a_run_of_a_killed_server_holds_its_thread_until_nothing_was_heard_of_it
     let mut next = std::pin::pin!(world.say(agent, "hello"));
     // As long as its server says that it works on it.
     for _ in 0..10 {
-        world.store.keep_runs_alive(&[left.id], silence).await.unwrap();
+        world
+            .store
+            .keep_runs_alive(&[left.id], silence)
+            .await
+            .unwrap();
         let early = tokio::time::timeout(silence / 4, next.as_mut()).await;
         assert!(early.is_err(), "two runs of one thread work");
     }
@@ -89,7 +93,11 @@ async fn a_run_that_must_be_alone_takes_the_turn_of_a_killed_server_and_not_that
     }
     let mut alone = std::pin::pin!(world.engine.begin_alone(said(agent, "hello")));
     let refused = loop {
-        world.store.keep_runs_alive(&[left.id], silence).await.unwrap();
+        world
+            .store
+            .keep_runs_alive(&[left.id], silence)
+            .await
+            .unwrap();
         if let Ok(entry) = tokio::time::timeout(silence / 10, alone.as_mut()).await {
             break entry.err().expect("its server lives");
         }
@@ -120,8 +128,12 @@ async fn a_run_that_lost_its_turn_while_its_server_was_silent_runs_no_tool_and_f
     let agent = world.agent(Setup::default()).await;
     let silence = Duration::from_millis(300);
     world.engine.share(silence);
-    let (run, driven) =
-        going_on(&world, agent, "wait 2s\ncall remember with {\"x\": \"late\"}").await;
+    let (run, driven) = going_on(
+        &world,
+        agent,
+        "wait 2s\ncall remember with {\"x\": \"late\"}",
+    )
+    .await;
     until(&world, &run, RunStatus::Running).await;
     let next = killed(&world, agent, RunType::Message).await;
     while take(&world, &next, silence).await != Turn::Taken {
@@ -131,17 +143,26 @@ async fn a_run_that_lost_its_turn_while_its_server_was_silent_runs_no_tool_and_f
     // It lives again, and says so.
     world.engine.say_alive().await.unwrap();
     let failure = driven.await.unwrap().unwrap_err();
-    assert!(matches!(failure.error, AgentError::TurnLost), "{}", failure.error);
+    assert!(
+        matches!(failure.error, AgentError::TurnLost),
+        "{}",
+        failure.error
+    );
     assert_eq!(human(&world, agent).await, "Name: Bob");
     let run = stored(&world, run.id).await;
-    assert_eq!((run.status, run.stop_reason), (RunStatus::Failed, Some(StopReason::Error)));
+    assert_eq!(
+        (run.status, run.stop_reason),
+        (RunStatus::Failed, Some(StopReason::Error))
+    );
     assert!(run.total_duration_ns.is_some());
     let error = run.metadata.unwrap()["error"].to_string();
     assert!(error.contains("another one went on"), "{error}");
     // How the agent stopped is the other one's to say.
     let state = world.store.agent(&agent).await.unwrap().unwrap();
-    assert_eq!((state.last_stop_reason, stored(&world, next.id).await.status),
-        (None, RunStatus::Running));
+    assert_eq!(
+        (state.last_stop_reason, stored(&world, next.id).await.status),
+        (None, RunStatus::Running)
+    );
     assert_eq!(world.words(agent).await, "");
 }
 
@@ -160,9 +181,15 @@ async fn a_run_that_lost_its_turn_is_stopped_when_its_server_hears_of_it() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     world.engine.heed_others().await.unwrap();
-    let failure = tokio::time::timeout(LONG, driven).await.expect("the tool is stopped");
+    let failure = tokio::time::timeout(LONG, driven)
+        .await
+        .expect("the tool is stopped");
     let failure = failure.unwrap().unwrap_err();
-    assert!(matches!(failure.error, AgentError::TurnLost), "{}", failure.error);
+    assert!(
+        matches!(failure.error, AgentError::TurnLost),
+        "{}",
+        failure.error
+    );
     assert_eq!(world.words(agent).await, "", "what it did comes too late");
 }
 
@@ -175,7 +202,10 @@ async fn a_server_that_was_silent_and_whose_turn_nobody_wanted_goes_on() {
     let outcome = world.say(agent, text).await;
     assert_eq!(outcome.stop_reason, StopReason::EndTurn);
     assert_eq!(human(&world, agent).await, "late");
-    assert_eq!(world.words(agent).await, "user call:remember return:ok text");
+    assert_eq!(
+        world.words(agent).await,
+        "user call:remember return:ok text"
+    );
 }
 
 #[tokio::test]
@@ -189,7 +219,11 @@ async fn a_run_that_was_found_abandoned_while_it_waited_says_so() {
     // Another server, of which nobody knows why it thinks so.
     world.engine.fail_abandoned(None).await.unwrap();
     let failure = driven.await.unwrap().unwrap_err();
-    assert!(matches!(failure.error, AgentError::Abandoned), "{}", failure.error);
+    assert!(
+        matches!(failure.error, AgentError::Abandoned),
+        "{}",
+        failure.error
+    );
     assert_eq!(stored(&world, run.id).await.status, RunStatus::Failed);
 }
 
@@ -208,7 +242,11 @@ async fn to_cancel_a_run_of_a_killed_server_waits_for_nobody() {
     let began = Instant::now();
     let cancelled = world.engine.cancel(agent, ThreadFilter::Any, None).await;
     assert_eq!(cancelled.unwrap(), [(left.id, true)]);
-    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+    assert!(
+        began.elapsed() < Duration::from_secs(2),
+        "{:?}",
+        began.elapsed()
+    );
     world.say(agent, "hello").await;
     assert_eq!(world.words(agent).await, "user text");
 }

@@ -9,7 +9,7 @@ use bulkhead_domain::{
 };
 use serde_json::Value;
 
-use super::{RunUpdate, filter::ACTIVE, row, turn::ENDING, update::apply_update};
+use super::{RunUpdate, filter::ACTIVE, queue::ENDING, row, update::apply_update};
 use crate::{
     Paging, Result, Store,
     message::lists,

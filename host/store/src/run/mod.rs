@@ -5,6 +5,7 @@ mod events;
 mod filter;
 mod metrics;
 mod otids;
+mod queue;
 mod row;
 mod turn;
 mod update;
@@ -21,8 +22,9 @@ pub use events::RunEvent;
 pub use filter::{RunFilter, RunOrder};
 pub use metrics::{RunMetrics, ToolUsed};
 pub use otids::OTIDS_MAX;
+pub use queue::{Ahead, Asking, Why};
 pub(crate) use row::{run_of, run_to_change};
-pub use turn::{Ahead, Asking, Turn, Why};
+pub use turn::Turn;
 pub use update::RunUpdate;
 pub(crate) use update::apply_update;
 

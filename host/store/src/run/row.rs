@@ -19,7 +19,8 @@ const REQUEST_CONFIG_MAX: usize = 64 << 10;
 const URL_MAX: usize = 8192;
 
 /// What both of [`put`] and [`put_alive`] begin with.
-const PUT: &str = "INSERT INTO runs (id, agent_id, conversation_id, status, stop_reason, background,
+const PUT: &str =
+    "INSERT INTO runs (id, agent_id, conversation_id, status, stop_reason, background,
         total_duration_ns, created_at, size, document, alive_at)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, ";
 

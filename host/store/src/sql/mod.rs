@@ -13,8 +13,8 @@ mod row;
 mod statement;
 mod transaction;
 
-pub use database::Options;
 pub(crate) use clock::micros;
+pub use database::Options;
 pub(crate) use database::{Database, Durability};
 pub(crate) use row::Row;
 pub(crate) use statement::{Argument, Statement};

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use bulkhead_domain::{
     Conversation, Run, RunStatus, StopReason, Timestamp, Usage,
-    id::{AgentId, ConversationId, RunId},
+    id::{AgentId, RunId},
 };
 use bulkhead_store::{
     NewTool, Paging, RunFilter, RunOrder, RunUpdate, Store, StoreError, ThreadFilter, ToolType,

@@ -236,7 +236,8 @@ async fn a_sign_of_life_waits_neither_for_a_free_connection_nor_for_a_locked_run
     while raw::number(&database, busy).await < 16 {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    let said = store.keep_runs_alive(&[locked.id, free.id], AT_ONCE);
+    let both = [locked.id, free.id];
+    let said = store.keep_runs_alive(&both, AT_ONCE);
     let said = tokio::time::timeout(AT_ONCE, said).await;
     said.expect("it waits").unwrap();
     for waiting in &waiting {

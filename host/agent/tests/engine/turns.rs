@@ -159,10 +159,8 @@ async fn a_run_that_lost_its_turn_while_its_server_was_silent_runs_no_tool_and_f
     assert!(error.contains("another one went on"), "{error}");
     // How the agent stopped is the other one's to say.
     let state = world.store.agent(&agent).await.unwrap().unwrap();
-    assert_eq!(
-        (state.last_stop_reason, stored(&world, next.id).await.status),
-        (None, RunStatus::Running)
-    );
+    assert_ne!(state.last_stop_reason, Some(StopReason::Error));
+    assert_eq!(stored(&world, next.id).await.status, RunStatus::Running);
     assert_eq!(world.words(agent).await, "");
 }
 

@@ -28,7 +28,7 @@ use crate::{
 };
 
 /// What came of asking for a turn.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Turn {
     /// The run has it, and is running.
     Taken,

@@ -343,6 +343,7 @@ mod tests {
             let active = Active {
                 thread: thread(),
                 cancel: root.child_token(),
+                turn: None,
                 done: CancellationToken::new(),
             };
             (RunId::random(), active)

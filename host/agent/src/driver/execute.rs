@@ -162,8 +162,8 @@ impl Driver {
             let (_, text) = crate::input::denied(Some(crate::approval::DENIED_ON_CANCEL));
             return answered(self.not_run(call, text));
         }
-        // Nor in one in whose place another server may work. The step is not stored then, and the run
-        // fails for it.
+        // Nor in one in whose place another server works; its step is not stored either. Where that
+        // can't be known, the result says why the call did not run.
         if let Err(error) = self.expect_turn().await {
             return answered(self.not_run(call, error.to_string()));
         }

@@ -3,8 +3,14 @@
 
 use std::time::Duration;
 
+use bulkhead_domain::Run;
+use bulkhead_store::{
+    InstallationKey, Store,
+    testing::{Kind, TestDatabase},
+};
 use futures::future::join_all;
 use serde_json::{Value, json};
+use sqlx::{Connection as _, Executor as _, PgConnection};
 
 use crate::{
     both::on_both,
@@ -172,6 +178,67 @@ on_both! {
         }
     }
 
+    async fn a_cancelled_run_keeps_its_turn_until_its_own_server_has_ended_it(server) {
+        let other = server.beside().await;
+        let spin = tool(&server, "spin", "while (true) {}").await;
+        let agent = agent(&server, json!({ "tool_ids": [spin] })).await;
+        for round in 1..=4 {
+            let mut first = Live::open(&server, &agent, &json!({ "input": "call spin" })).await;
+            let working = first.run().await;
+            first.until("tool_call_message").await;
+            let mut second = Live::open(&other, &agent, &json!({ "input": "say hi" })).await;
+            let waiting = second.run().await;
+            let named = json!({ "run_ids": [&working] });
+            let cancelled = other.post(&path(&agent, "/cancel"), &named).await;
+            assert_eq!(cancelled.body, json!({ &working: "cancelled" }), "{cancelled:?}");
+            assert_eq!(second.until("stop_reason").await["stop_reason"], "end_turn");
+            assert_eq!(first.until("stop_reason").await["stop_reason"], "cancelled");
+            for (run, status) in [(&working, "cancelled"), (&waiting, "completed")] {
+                assert_eq!(ended(&server, run).await["status"], status);
+            }
+            // What the first did before is there, whole, and before what the second did.
+            let history = history(&server, &agent).await;
+            let runs: Vec<_> = runs(&history).into_iter().map(|(run, _)| run).collect();
+            assert_eq!(runs[2 * round - 2..], [working, waiting], "{history}");
+            agrees(&other, &agent).await;
+        }
+    }
+
+    async fn messages_go_by_the_order_in_which_they_came_whichever_server_got_them(server) {
+        let other = server.beside().await;
+        let agent = agent(&server, json!({})).await;
+        let mut first = Live::open(&server, &agent, &json!({ "input": "wait 3s\nsay hi" })).await;
+        first.run().await;
+        let mut sent = Vec::new();
+        for to in [&server, &server, &other, &server, &server, &other, &server] {
+            let body = json!({ "input": "say hi" });
+            let answer = to.post(&path(&agent, "/async"), &body).await;
+            sent.push(text(&answer.body["id"]).to_owned());
+        }
+        for run in &sent {
+            assert_eq!(ended(&server, run).await["status"], "completed");
+        }
+        let history = history(&other, &agent).await;
+        let runs: Vec<_> = runs(&history).into_iter().map(|(run, _)| run).collect();
+        assert_eq!(runs[1..], sent, "{history}");
+    }
+
+    async fn a_message_waits_on_while_the_database_fails(server) {
+        let other = server.beside().await;
+        let agent = agent(&server, json!({})).await;
+        let mut first = Live::open(&server, &agent, &json!({ "input": "wait 4s\nsay hi" })).await;
+        first.run().await;
+        let mut second = Live::open(&other, &agent, &json!({ "input": "say hi" })).await;
+        second.run().await;
+        server.database().script("ALTER TABLE runs RENAME TO runs_away").await;
+        tokio::time::sleep(Duration::from_millis(1_500)).await;
+        server.database().script("ALTER TABLE runs_away RENAME TO runs").await;
+        for stream in [&mut first, &mut second] {
+            assert_eq!(stream.until("stop_reason").await["stop_reason"], "end_turn");
+        }
+        agrees(&server, &agent).await;
+    }
+
     async fn a_conversation_that_is_busy_on_one_server_is_busy_on_all(server) {
         let other = server.beside().await;
         let agent = agent(&server, json!({})).await;
@@ -229,4 +296,68 @@ on_both! {
         assert_eq!(results, 1, "{history}");
         agrees(&server, &agent).await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn to_clean_up_after_a_killed_server_costs_no_living_one_its_turn() {
+    let Some(database) = TestDatabase::create(Kind::Postgres).await else {
+        return;
+    };
+    // Runs count as abandoned, and turns as lost, after it.
+    let silence = Duration::from_secs(2);
+    let server = TestServer::start_with(|config| {
+        config.database_url = Some(database.url().to_owned());
+        config.run_silence = silence;
+    });
+    let server = server.await;
+    let key = InstallationKey::load_or_create(&server.data_dir().join("installation.key"));
+    let key = key.unwrap();
+    let text_of_key = std::fs::read_to_string(server.data_dir().join("installation.key")).unwrap();
+    let other = TestServer::start_with(|config| {
+        config.database_url = Some(database.url().to_owned());
+        config.run_silence = silence;
+        config.key = Some(text_of_key.trim().to_owned());
+    });
+    let other = other.await;
+    // A run that nobody works on, of an agent that nobody can put in order for now.
+    let left = agent(&server, json!({})).await;
+    let store = Store::open(database.url(), key).await.unwrap();
+    let run = json!({ "id": bulkhead_domain::id::RunId::random(), "agent_id": left,
+        "status": "running", "created_at": bulkhead_domain::Timestamp::now() });
+    let run: Run = serde_json::from_value(run).unwrap();
+    store.create_run(&run).await.unwrap();
+    let mut lock = PgConnection::connect(database.url()).await.unwrap();
+    let query = format!("BEGIN; SELECT 1 FROM agents WHERE id = '{left}' FOR UPDATE");
+    lock.execute(sqlx::raw_sql(sqlx::AssertSqlSafe(query)))
+        .await
+        .unwrap();
+    let aged = format!("UPDATE runs SET alive_at = 0 WHERE id = '{}'", run.id);
+    database.script(&aged).await;
+    let waits = "SELECT COUNT(*) FROM pg_stat_activity
+        WHERE wait_event_type = 'Lock' AND datname = current_database()";
+    while 2 > sqlx::query_scalar::<_, i64>(waits)
+        .fetch_one(&mut lock)
+        .await
+        .unwrap()
+    {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+
+    let agent = agent(&server, json!({})).await;
+    let body = json!({ "input": "wait 6s\nsay hi" });
+    let mut first = Live::open(&server, &agent, &body).await;
+    let working = first.run().await;
+    let mut second = Live::open(&other, &agent, &json!({ "input": "say hi" })).await;
+    let next = second.run().await;
+    for stream in [&mut first, &mut second] {
+        assert_eq!(stream.until("stop_reason").await["stop_reason"], "end_turn");
+    }
+    let history = history(&server, &agent).await;
+    let runs: Vec<_> = runs(&history).into_iter().map(|(run, _)| run).collect();
+    assert_eq!(runs, [working, next], "{history}");
+    lock.execute("ROLLBACK").await.unwrap();
+    assert_eq!(
+        ended(&server, &run.id.to_string()).await["status"],
+        "failed"
+    );
 }

@@ -63,6 +63,7 @@ mod receipt_writer;
 mod run;
 mod run_events;
 mod run_otids;
+mod run_turn;
 mod sandbox_config;
 mod sandbox_variable;
 mod session;

@@ -1,14 +1,20 @@
+use std::time::Duration;
+
 use bulkhead_domain::{
     Conversation, Run, RunStatus, StopReason, Timestamp, Usage,
-    id::{AgentId, ConversationId, RunId},
+    id::{AgentId, RunId},
 };
 use bulkhead_store::{
     NewTool, Paging, RunFilter, RunOrder, RunUpdate, Store, StoreError, ThreadFilter, ToolType,
-    ToolUsed, Turn,
+    ToolUsed,
 };
 use serde_json::json;
 
 use super::history::{adding, context, exchange, new_agent, run, step};
+
+const AN_HOUR: Duration = Duration::from_secs(3_600);
+/// Nothing was heard of any run for an hour.
+const AGE: &str = "UPDATE runs SET alive_at = alive_at - 3600000000";
 
 async fn found(store: &Store, filter: &RunFilter) -> Vec<RunId> {
     let runs = store.runs(filter).await.unwrap();
@@ -140,17 +146,18 @@ on_both! {
         }
         let ended = RunUpdate::ended(runs[2].id, StopReason::EndTurn);
         let ended = store.finish_run(&ended).await.unwrap();
-        tokio::time::sleep(std::time::Duration::from_millis(2)).await;
-        let silent_since = Timestamp::now();
-        store.keep_runs_alive(&[runs[1].id, runs[2].id, RunId::random()]).await.unwrap();
+        let silence = Some(AN_HOUR / 2);
+        database.script(AGE).await;
+        let working = [runs[1].id, runs[2].id, RunId::random()];
+        store.keep_runs_alive(&working, AN_HOUR).await.unwrap();
         let ids = runs.clone().map(|run| run.id);
         // A run that completed was stopped by nobody.
-        assert_eq!(store.stopped_runs(&ids).await.unwrap(), []);
+        assert_eq!(store.stopped_runs(&ids, &[]).await.unwrap(), []);
         let ending = |text: &'static str| move |_: &Run| json!(text);
         let told = ending("the server ended");
-        let all_failed = store.fail_abandoned_runs(silent_since, told).await.unwrap();
+        let all_failed = store.fail_abandoned_runs(silence, told).await.unwrap();
         let failed = store.run(&runs[0].id).await.unwrap().unwrap();
-        assert_eq!(store.stopped_runs(&ids).await.unwrap(), [failed.id]);
+        assert_eq!(store.stopped_runs(&ids, &[]).await.unwrap(), [failed.id]);
         assert_eq!(all_failed, std::slice::from_ref(&failed));
         assert_eq!((failed.status, failed.stop_reason),
             (RunStatus::Failed, Some(StopReason::Error)));
@@ -162,10 +169,9 @@ on_both! {
         // Two more have begun since: how the agent stopped is theirs to say.
         let state = store.agent(&agent).await.unwrap().unwrap();
         assert_eq!(state.last_stop_reason, None);
-        let none = store.fail_abandoned_runs(silent_since, ending("again")).await.unwrap();
+        let none = store.fail_abandoned_runs(silence, ending("again")).await.unwrap();
         assert!(none.is_empty());
-        let everything = Timestamp::from_micros(i64::MAX);
-        let all_failed = store.fail_abandoned_runs(everything, ending("again")).await.unwrap();
+        let all_failed = store.fail_abandoned_runs(None, ending("again")).await.unwrap();
         assert_eq!(all_failed.len(), 1);
         let state = store.agent(&agent).await.unwrap().unwrap();
         assert_eq!(state.last_stop_reason, None);
@@ -175,72 +181,9 @@ on_both! {
         let store = database.open().await;
         let (agent, _) = new_agent(&store).await;
         store.create_run(&run(agent)).await.unwrap();
-        let everything = Timestamp::from_micros(i64::MAX);
-        store.fail_abandoned_runs(everything, |_: &Run| json!("it ended")).await.unwrap();
+        store.fail_abandoned_runs(None, |_: &Run| json!("it ended")).await.unwrap();
         let state = store.agent(&agent).await.unwrap().unwrap();
         assert_eq!(state.last_stop_reason, Some(StopReason::Error));
-    }
-
-    async fn one_run_of_a_thread_has_its_turn_as_long_as_something_is_heard_of_it(database) {
-        let store = database.open().await;
-        let (agent, _) = new_agent(&store).await;
-        let (first, second) = (run(agent), run(agent));
-        let elsewhere = Run { conversation_id: Some(ConversationId::random()), ..run(agent) };
-        for run in [&first, &second, &elsewhere] {
-            store.create_run(run).await.unwrap();
-        }
-        let long_ago = Timestamp::from_micros(0);
-        let take = async |run: &Run, since| store.take_turn(run, &[], since).await.unwrap();
-        assert_eq!(take(&first, long_ago).await, Turn::Taken);
-        let taken = store.run(&first.id).await.unwrap().unwrap();
-        assert_eq!(taken, Run { status: RunStatus::Running, ..first.clone() });
-        assert_eq!(take(&first, long_ago).await, Turn::Taken, "it has it");
-        assert_eq!(take(&elsewhere, long_ago).await, Turn::Taken, "another thread");
-        let Turn::Of { run_id, alive_at } = take(&second, long_ago).await else {
-            panic!("two runs of one thread work");
-        };
-        assert_eq!(run_id, first.id);
-        assert_eq!(store.run(&second.id).await.unwrap().as_ref(), Some(&second));
-        let own = store.take_turn(&second, &[first.id], long_ago).await.unwrap();
-        assert_eq!(own, Turn::Taken, "its own server sees to it");
-
-        // Nothing was heard of the first since; of the second neither.
-        let third = run(agent);
-        store.create_run(&third).await.unwrap();
-        tokio::time::sleep(std::time::Duration::from_millis(2)).await;
-        store.keep_runs_alive(&[second.id]).await.unwrap();
-        let heard = Timestamp::from_micros(alive_at.micros() + 1);
-        let Turn::Of { run_id, alive_at } = take(&third, heard).await else {
-            panic!("the second still works");
-        };
-        assert_eq!(run_id, second.id);
-        let ended = RunUpdate::ended(second.id, StopReason::Cancelled);
-        store.finish_run(&ended).await.unwrap();
-        assert_eq!(take(&second, heard).await, Turn::Ended);
-        assert_eq!(take(&third, alive_at).await, Turn::Taken);
-    }
-
-    async fn of_runs_that_ask_for_their_turn_at_once_one_gets_it(database) {
-        let store = database.open().await;
-        let others = database.open().await;
-        let (agent, _) = new_agent(&store).await;
-        for _ in 0..20 {
-            let runs = [run(agent), run(agent)];
-            for run in &runs {
-                store.create_run(run).await.unwrap();
-            }
-            let long_ago = Timestamp::from_micros(0);
-            let (one, two) = futures::join!(
-                store.take_turn(&runs[0], &[], long_ago),
-                others.take_turn(&runs[1], &[], long_ago),
-            );
-            let taken = [one.unwrap(), two.unwrap()];
-            assert_eq!(taken.iter().filter(|turn| **turn == Turn::Taken).count(), 1, "{taken:?}");
-            for run in &runs {
-                let ended = RunUpdate::ended(run.id, StopReason::EndTurn);
-                store.finish_run(&ended).await.unwrap();
-            }
-        }
     }
 
     async fn what_became_of_a_request_for_approval_counts_after_the_end_of_its_run(database) {

@@ -2,7 +2,9 @@
 //! on did is not known, and doing it a second time may be worse than not doing it. They have failed,
 //! and say so.
 
-use bulkhead_domain::{Run, StopReason, Timestamp};
+use std::time::Duration;
+
+use bulkhead_domain::{Run, StopReason};
 use bulkhead_store::{StepCommit, StoreError};
 
 use crate::{
@@ -11,20 +13,21 @@ use crate::{
 };
 
 impl Engine {
-    /// Ends the runs that nobody has worked on since: they have failed, and their metadata say why.
+    /// Ends the runs that nobody has worked on for so long, all of them where it is none: they have
+    /// failed, and their metadata say why.
     /// The threads that they worked on are put in order. Gives these runs as they are then.
     ///
     /// # Errors
     ///
     /// Failures of the database; the runs that came before are ended by then.
-    pub async fn fail_abandoned(&self, silent_since: Timestamp) -> Result<Vec<Run>, AgentError> {
+    pub async fn fail_abandoned(&self, silence: Option<Duration>) -> Result<Vec<Run>, AgentError> {
         let fault = AgentError::Abandoned.fault();
         let error = |run: &Run| {
             let run_type = run.metadata.as_ref().map(|metadata| &metadata["run_type"]);
             let is_whole = run_type.is_some_and(|name| name == RunType::Message.as_str());
             told(run.id, is_whole, &fault)
         };
-        let threads = self.store().abandoned_threads(silent_since).await?;
+        let threads = self.store().abandoned_threads(silence).await?;
         let threads: Vec<_> = threads
             .into_iter()
             .map(|(agent_id, conversation_id)| ThreadKey {
@@ -37,7 +40,7 @@ impl Engine {
         for thread in &threads {
             noted(*thread, self.show_memory(*thread).await);
         }
-        let runs = self.store().fail_abandoned_runs(silent_since, error);
+        let runs = self.store().fail_abandoned_runs(silence, error);
         let runs = runs.await?;
         for thread in threads {
             noted(thread, self.show_request(thread).await);

@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 use tokio::sync::OwnedMutexGuard;
 use tokio_util::sync::CancellationToken;
 
-use crate::{AgentError, Engine};
+use crate::{AgentError, Engine, lease::Moment};
 
 /// Runs of one thread at once: one works and the others wait, each with its input in memory.
 /// Whoever sends so many messages to one agent does not wait for its answers.
@@ -81,6 +81,8 @@ impl Drop for Closing {
 struct Active {
     thread: ThreadKey,
     cancel: CancellationToken,
+    /// When it certainly had its turn among servers that share the database; none while it waits.
+    turn: Option<Moment>,
     /// Ends when the run has ended and all of it is stored.
     done: CancellationToken,
 }
@@ -182,6 +184,7 @@ impl ActiveRuns {
         let active = Active {
             thread,
             cancel: cancel.clone(),
+            turn: None,
             done: CancellationToken::new(),
         };
         runs.insert(run_id, active);
@@ -224,6 +227,25 @@ impl ActiveRuns {
     /// All runs.
     pub(crate) fn all(&self) -> Vec<RunId> {
         self.runs.lock().keys().copied().collect()
+    }
+
+    /// Notes that a run had its turn at this moment.
+    pub(crate) fn note_turn(&self, run_id: RunId, had: Moment) {
+        if let Some(active) = self.runs.lock().get_mut(&run_id) {
+            active.turn = Some(had);
+        }
+    }
+
+    /// When a run had its turn, as far as it is known.
+    pub(crate) fn turn(&self, run_id: RunId) -> Option<Moment> {
+        self.runs.lock().get(&run_id).and_then(|active| active.turn)
+    }
+
+    /// The runs that had their turn and have not ended.
+    pub(crate) fn working(&self) -> Vec<RunId> {
+        let runs = self.runs.lock();
+        let working = runs.iter().filter(|(_, active)| active.turn.is_some());
+        working.map(|(id, _)| *id).collect()
     }
 
     /// The runs in one thread.
@@ -321,6 +343,7 @@ mod tests {
             let active = Active {
                 thread: thread(),
                 cancel: root.child_token(),
+                turn: None,
                 done: CancellationToken::new(),
             };
             (RunId::random(), active)

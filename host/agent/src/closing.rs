@@ -1,10 +1,7 @@
 //! Threads that are about to be deleted: what goes on in them is ended first.
 
-use bulkhead_domain::{
-    StopReason,
-    id::{AgentId, RunId},
-};
-use bulkhead_store::{RunUpdate, StoreError, ThreadFilter};
+use bulkhead_domain::id::{AgentId, RunId};
+use bulkhead_store::{StoreError, ThreadFilter};
 
 use crate::{AgentError, Engine, active::Closing};
 
@@ -46,8 +43,7 @@ impl Engine {
         }
         self.recent().forget(agent_id);
         for run in self.store().active_runs(&agent_id, threads).await? {
-            let update = RunUpdate::ended(run.id, StopReason::Cancelled);
-            match self.store().finish_run(&update).await {
+            match self.store().cancel_run(&run.id).await {
                 Ok(_) | Err(StoreError::NotFound { .. }) => {}
                 Err(error) => return Err(error.into()),
             }

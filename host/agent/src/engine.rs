@@ -10,7 +10,7 @@ use bulkhead_domain::{
     Message, Run, RunStatus, StopReason, Timestamp, Usage,
     id::{AgentId, RunId},
 };
-use bulkhead_store::{RunUpdate, Store, StoreError, ThreadFilter};
+use bulkhead_store::{Store, StoreError, ThreadFilter};
 use serde_json::{Value, json};
 use tokio::sync::OwnedMutexGuard;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -20,6 +20,7 @@ use crate::{
     active::{ActiveRun, ActiveRuns, ThreadKey, Undriven},
     driver::Driver,
     event::{Event, Listener},
+    lease::Said,
     ports::{Models, Tools},
     recent::Recent,
     request::RunRequest,
@@ -42,6 +43,7 @@ struct Inner {
     /// Where other servers share the database: how long a turn counts of which nothing is heard.
     turn_silence: OnceLock<Duration>,
     active: ActiveRuns,
+    said: Said,
     recent: Recent,
     root: CancellationToken,
     tracker: TaskTracker,
@@ -138,6 +140,7 @@ impl Engine {
             tools: OnceLock::new(),
             turn_silence: OnceLock::new(),
             active: ActiveRuns::default(),
+            said: Said::default(),
             recent: Recent::default(),
             root: CancellationToken::new(),
             tracker: TaskTracker::new(),
@@ -184,6 +187,10 @@ impl Engine {
 
     pub(crate) fn active(&self) -> &ActiveRuns {
         &self.0.active
+    }
+
+    pub(crate) fn said(&self) -> &Said {
+        &self.0.said
     }
 
     pub(crate) fn root(&self) -> &CancellationToken {
@@ -260,9 +267,10 @@ impl Engine {
         match self.turn_alone(&begun.run, &begun.active.cancel).await? {
             Alone::Yes => Ok(Entry::Begun(Box::new(begun))),
             Alone::Busy(other) => {
-                begun.undriven.driven();
-                // It never worked, and its client learns nothing of it.
+                // It never worked, and its client learns nothing of it. Where it can't be deleted it
+                // is given up.
                 self.0.store.delete_run(&begun.run.id).await?;
+                begun.undriven.driven();
                 Err(AgentError::Busy(other))
             }
         }
@@ -427,6 +435,7 @@ impl Engine {
                             .await?;
                     }
                 }
+                self.seen_elsewhere(&reached.cancelled()).await?;
             }
             None => {
                 for run_id in self.going_on(agent_id, threads).await? {
@@ -443,7 +452,6 @@ impl Engine {
             };
             return Err(AgentError::NothingToCancel(what));
         }
-        self.seen_elsewhere(&reached.cancelled()).await?;
         Ok(reached.runs)
     }
 
@@ -500,8 +508,7 @@ impl Engine {
     /// Stores that a run is cancelled which goes on in another process, which looks for this now and
     /// then, or nowhere any more.
     async fn end_elsewhere(&self, run_id: RunId) -> Result<(), AgentError> {
-        let update = RunUpdate::ended(run_id, StopReason::Cancelled);
-        match self.0.store.finish_run(&update).await {
+        match self.0.store.cancel_run(&run_id).await {
             Ok(_) | Err(StoreError::NotFound { .. }) => Ok(()),
             Err(error) => Err(error.into()),
         }

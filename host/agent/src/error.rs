@@ -77,6 +77,13 @@ pub enum AgentError {
          is in the messages; whether tools of the step that went on had an effect is not known."
     )]
     Abandoned,
+    /// Another server works on in the thread, in the place of this run's.
+    #[error(
+        "The server that worked on this run could not say so for a while, and another one went on \
+         with other messages. What its finished steps did is in the messages; whether tools of the \
+         step that went on had an effect is not known."
+    )]
+    TurnLost,
     /// Another request to the conversation goes on.
     #[error(
         "CONFLICT: Cannot send a new message: Another request (run_id={0}) is currently being \
@@ -160,7 +167,7 @@ impl AgentError {
                  larger context window.",
                 StopReason::ContextWindowOverflowInSystemPrompt,
             ),
-            Self::PendingApproval(_) | Self::Abandoned => {
+            Self::PendingApproval(_) | Self::Abandoned | Self::TurnLost => {
                 let text = self.to_string();
                 return Fault {
                     error_type: "internal_error",

@@ -4,7 +4,8 @@
 //!
 //! - [`engine`]: begins, drives, cancels runs. `driver`: one run, step by step. [`request`],
 //!   [`input`], [`event`], [`error`]: what goes in and what comes out. `active`: one run at a time
-//!   for each thread. `abandoned`: runs whose server was killed.
+//!   for each thread; `turn`, `lease`: of all servers on one database. `abandoned`: runs whose server
+//!   was killed.
 //! - `closing`: what is ended before a thread is deleted.
 //! - `thread`: what a run works on; `recent`: what is kept of it for the next. [`model`]: which model
 //!   answers; `fallback`: which others. `toolset`, `legacy`: what it is
@@ -29,6 +30,7 @@ pub mod error;
 pub mod event;
 mod fallback;
 pub mod input;
+mod lease;
 mod legacy;
 pub mod model;
 pub mod overview;

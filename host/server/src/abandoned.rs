@@ -5,93 +5,102 @@
 //! ends. Long before that such a run has lost its turn in its thread. The same look finds runs of a
 //! server's own that it works on no more: whose end could not be stored, because the disk was full.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
 
-use bulkhead_domain::Timestamp;
+use bulkhead_agent::AgentError;
 use tokio_util::sync::CancellationToken;
 
 use crate::{app::App, http::messages::later};
 
 /// How often a server looks whether its runs were ended by another one that was told to cancel them.
-const LOOK: Duration = Duration::from_millis(500);
+const LOOK: Duration = Duration::from_millis(250);
 /// How often a server says at least that it works on its runs where others wait for their turn.
 const BEAT: Duration = Duration::from_secs(1);
+/// How many times in the silence after which a run counts as abandoned its server says at least that it
+/// works on it, and looks for such runs.
+const BEATS: u32 = 4;
+/// How much sooner it is said again what could not be said.
+const AGAIN: u32 = 4;
 
 /// Ends all runs that go on, before this server's first one: nobody else works on this database.
 pub(crate) async fn end_all(app: &Arc<App>) {
-    // Whatever the clock said when somebody worked on them last.
-    fail(app, Timestamp::from_micros(i64::MAX)).await;
+    fail(app, None).await;
 }
 
 /// Says which runs are this server's own, ends those that nobody has spoken of for `silence`, and
-/// cancels its own that other servers have ended, until `stop`.
+/// cancels its own that other servers have ended, until `stop`. None of these waits for another: to
+/// put the threads of many abandoned runs in order takes long, and meanwhile turns would lapse.
 pub(crate) async fn watch(app: Arc<App>, silence: Duration, shared: bool, stop: CancellationToken) {
-    let every = silence / 4;
+    let every = silence / BEATS;
     let beat = if shared { BEAT.min(every) } else { every };
-    let pause = if shared { LOOK.min(beat) } else { beat };
-    let mut spoken: Option<Instant> = None;
-    let mut looked: Option<Instant> = None;
-    stop.run_until_cancelled(async {
-        loop {
-            let is_due = |last: Option<Instant>, every| {
-                last.is_none_or(|last: Instant| last.elapsed() >= every)
-            };
-            let has_spoken = is_due(spoken, beat) && keep_alive(&app).await;
-            if has_spoken {
-                spoken = Some(Instant::now());
-            }
-            // After it: a server that was stopped for longer than the silence ends none of its own,
-            // nor does one that could not say so.
-            if has_spoken && is_due(looked, every) {
-                looked = Some(Instant::now());
-                let silence = i64::try_from(silence.as_micros()).unwrap_or(i64::MAX);
-                let since = Timestamp::now().micros().saturating_sub(silence);
-                fail(&app, Timestamp::from_micros(since)).await;
-            }
-            tokio::time::sleep(pause).await;
-            if shared {
-                heed_others(&app).await;
-            }
+    let mut tasks = vec![
+        tokio::spawn(speak(Arc::clone(&app), beat)),
+        tokio::spawn(look(Arc::clone(&app), silence, every)),
+    ];
+    if shared {
+        tasks.push(tokio::spawn(heed(app, LOOK.min(beat))));
+    }
+    stop.cancelled().await;
+    for task in &tasks {
+        task.abort();
+    }
+    for task in tasks {
+        if let Err(error) = task.await
+            && error.is_panic()
+        {
+            tracing::error!(%error, "watching over runs broke off");
         }
-    })
-    .await;
+    }
 }
 
-/// Says which runs this server works on, and gives whether that could be said.
-async fn keep_alive(app: &App) -> bool {
-    let running = app.engine.running();
-    if running.is_empty() {
-        return true;
+/// Says again and again which runs this server works on.
+async fn speak(app: Arc<App>, beat: Duration) {
+    loop {
+        let said = is_done(
+            app.engine.say_alive().await,
+            "running runs could not be noted as such",
+        );
+        tokio::time::sleep(if said { beat } else { beat / AGAIN }).await;
     }
-    let said = app.store.keep_runs_alive(&running).await;
-    if let Err(error) = &said {
-        tracing::warn!(%error, "running runs could not be noted as such");
-    }
-    said.is_ok()
 }
 
-/// Cancels the runs that go on here and were stopped in the database.
-async fn heed_others(app: &App) {
-    let running = app.engine.running();
-    if running.is_empty() {
-        return;
+/// Cancels again and again what other servers have ended.
+async fn heed(app: Arc<App>, pause: Duration) {
+    loop {
+        tokio::time::sleep(pause).await;
+        is_done(
+            app.engine.heed_others().await,
+            "it is not known whether runs were cancelled",
+        );
     }
-    match app.store.stopped_runs(&running).await {
-        Ok(ended) => {
-            for run_id in ended {
-                app.engine.cancel_run(run_id);
-            }
+}
+
+/// Ends again and again the runs that nobody has spoken of.
+async fn look(app: Arc<App>, silence: Duration, every: Duration) {
+    loop {
+        // First: a server that was stopped for longer than the silence ends none of its own, nor does
+        // one that can't say so.
+        if is_done(
+            app.engine.say_alive().await,
+            "abandoned runs are not looked for",
+        ) {
+            fail(&app, Some(silence)).await;
         }
-        Err(error) => tracing::warn!(%error, "it is not known whether runs were cancelled"),
+        tokio::time::sleep(every).await;
     }
 }
 
-/// Ends the runs that nobody has worked on since, and reports those that want it.
-async fn fail(app: &Arc<App>, silent_since: Timestamp) {
-    let runs = match app.engine.fail_abandoned(silent_since).await {
+fn is_done(done: Result<(), AgentError>, what: &'static str) -> bool {
+    if let Err(error) = &done {
+        tracing::warn!(%error, "{what}");
+    }
+    done.is_ok()
+}
+
+/// Ends the runs that nobody has worked on for so long, all where it is none, and reports those that
+/// want it.
+async fn fail(app: &Arc<App>, silence: Option<Duration>) {
+    let runs = match app.engine.fail_abandoned(silence).await {
         Ok(runs) => runs,
         Err(error) => return tracing::warn!(%error, "abandoned runs could not be ended"),
     };

@@ -299,11 +299,13 @@ impl Running {
             self.config.receipts_max,
             self.stop.clone(),
         ));
+        // As long as runs go on: others may wait for their turn.
+        let ended = CancellationToken::new();
         let watching = tokio::spawn(abandoned::watch(
             Arc::clone(&self.app),
             self.config.run_silence,
             self.config.is_shared(),
-            self.stop.clone(),
+            ended.clone(),
         ));
         tokio::select! {
             () = self.connections.accept(listener, router) => {}
@@ -313,6 +315,7 @@ impl Running {
         tracing::info!("shutting down");
         // Its runs store what they have before anything that they need is gone.
         self.app.engine.finish().await;
+        ended.cancel();
         self.app.calls.finish(self.config.grace).await;
         self.connections.close().await;
         // What a last request has started meanwhile.

@@ -125,7 +125,9 @@ pub use project::{MemberRecord, ProjectFilter};
 pub use provider::{NewProvider, ProviderChange, ProviderFilter, ProviderKeys, ProviderRecord};
 pub use receipt::ReceiptFilter;
 pub use receipt_writer::ReceiptWriter;
-pub use run::{RunEvent, RunFilter, RunMetrics, RunOrder, RunUpdate, ToolUsed, Turn};
+pub use run::{
+    Ahead, Asking, RunEvent, RunFilter, RunMetrics, RunOrder, RunUpdate, ToolUsed, Turn, Why,
+};
 pub use sandbox_config::{NewSandboxConfig, SandboxConfig, SandboxConfigFilter};
 pub use sandbox_type::SandboxType;
 pub use sandbox_variable::{NewSandboxVariable, SandboxVariable};

@@ -194,6 +194,9 @@ async fn store(
     now: Timestamp,
 ) -> Result<(), AgentError> {
     let store = job.engine.store();
+    if let Some(run_id) = job.run_id {
+        job.engine.expect_turn(run_id).await?;
+    }
     let mut commit = StepCommit::new(thread.agent.id, thread.conversation_id());
     commit.messages = vec![message.clone()];
     commit.context = Some(thread.context_change());

@@ -10,7 +10,7 @@ use super::{
     Driver,
     ask::{Begun, nanos},
 };
-use crate::{AgentError, active::ThreadKey, engine::Outcome, error::Fault, request::RunType};
+use crate::{AgentError, active::ThreadKey, engine::Outcome, error::Fault};
 
 impl Driver {
     /// The run was cancelled; nothing of the step that went on is stored.
@@ -54,15 +54,19 @@ pub(super) fn is_deleted(error: &AgentError) -> bool {
     )
 }
 
+/// Whether a run failed because something else has changed its thread, or may.
+pub(super) fn is_overtaken(error: &AgentError) -> bool {
+    matches!(
+        error,
+        AgentError::TurnLost | AgentError::Store(StoreError::ThreadChanged { .. })
+    )
+}
+
 /// A run that was cancelled before it began. Other runs of its thread may work meanwhile: whether the
 /// agent waits for an approval is seen in the transaction, and it goes on waiting for it.
 pub(crate) async fn cancelled_before(store: &Store, run: &Run) -> Result<Outcome, AgentError> {
     let mut commit = StepCommit::new(run.agent_id, run.conversation_id);
-    let took = commit.at.micros().saturating_sub(run.created_at.micros());
-    let update = RunUpdate {
-        total_duration_ns: Some(took.max(0).saturating_mul(1_000)),
-        ..RunUpdate::ended(run.id, StopReason::Cancelled)
-    };
+    let update = RunUpdate::ended(run.id, StopReason::Cancelled).taking(run, commit.at);
     commit.run = Some(update.clone());
     commit.last_stop_reason = Some(StopReason::Cancelled);
     commit.keeps_request = true;
@@ -87,43 +91,54 @@ pub(crate) async fn cancelled_before(store: &Store, run: &Run) -> Result<Outcome
     })
 }
 
-/// Stores that a run failed, and why.
-pub(super) async fn failed(
-    store: &Store,
-    thread: ThreadKey,
-    run_id: RunId,
-    run_type: RunType,
-    error: &AgentError,
-) {
-    if let AgentError::Store(error) = error {
-        tracing::error!(run = %run_id, %error, "the database failed a run");
-    } else if let AgentError::Internal(text) = error {
-        tracing::error!(run = %run_id, error = text, "a run failed");
-    }
-    let fault = error.fault();
-    let mut update = RunUpdate::ended(run_id, fault.stop_reason);
-    let is_whole = run_type == RunType::Message;
-    update
-        .metadata
-        .insert("error".to_owned(), told(run_id, is_whole, &fault));
-    let mut commit = StepCommit::new(thread.agent_id, thread.conversation_id);
-    commit.last_stop_reason = changes_agent(error).then_some(fault.stop_reason);
-    commit.run = Some(update.clone());
-    let stored = match store.commit_step(&commit).await.map(drop) {
-        // The conversation was deleted; its runs stay.
-        Err(StoreError::NotFound { .. }) => store.finish_run(&update).await.map(drop),
-        stored => stored,
-    };
-    match stored {
-        // Nor is there an agent any more.
-        Ok(()) | Err(StoreError::NotFound { .. }) => {}
-        Err(error) => {
-            tracing::warn!(run = %run_id, %error, "a failed run was not stored as such");
+/// A run that failed.
+pub(super) struct Failed {
+    pub(super) thread: ThreadKey,
+    pub(super) run_id: RunId,
+    /// Whether its answer is one whole, and no stream.
+    pub(super) is_whole: bool,
+    pub(super) took: Duration,
+    /// Whether it had its turn. Else others of its thread may work meanwhile, and the agent goes on
+    /// waiting for an approval if it does.
+    pub(super) works: bool,
+}
+
+impl Failed {
+    /// Stores that it failed, and why.
+    pub(super) async fn store(&self, store: &Store, error: &AgentError) {
+        let run_id = self.run_id;
+        if let AgentError::Store(error) = error {
+            tracing::error!(run = %run_id, %error, "the database failed a run");
+        } else if let AgentError::Internal(text) = error {
+            tracing::error!(run = %run_id, error = text, "a run failed");
+        }
+        let fault = error.fault();
+        let mut update = RunUpdate::ended(run_id, fault.stop_reason);
+        update.total_duration_ns = Some(nanos(self.took));
+        update
+            .metadata
+            .insert("error".to_owned(), told(run_id, self.is_whole, &fault));
+        let mut commit = StepCommit::new(self.thread.agent_id, self.thread.conversation_id);
+        commit.last_stop_reason = changes_agent(error).then_some(fault.stop_reason);
+        commit.keeps_request = !self.works;
+        commit.run = Some(update.clone());
+        let stored = match store.commit_step(&commit).await.map(drop) {
+            // The conversation was deleted; its runs stay.
+            Err(StoreError::NotFound { .. }) => store.finish_run(&update).await.map(drop),
+            stored => stored,
+        };
+        match stored {
+            // Nor is there an agent any more.
+            Ok(()) | Err(StoreError::NotFound { .. }) => {}
+            Err(error) => {
+                tracing::warn!(run = %run_id, %error, "a failed run was not stored as such");
+            }
         }
     }
 }
 
-/// Whether the agent itself came to a stop: not by a request that was refused before it began.
+/// Whether the agent itself came to a stop: not by a request that was refused before it began, nor
+/// where another one works.
 fn changes_agent(error: &AgentError) -> bool {
     !matches!(
         error,
@@ -134,6 +149,7 @@ fn changes_agent(error: &AgentError) -> bool {
             | AgentError::UnknownModel(_)
             | AgentError::NoAgent(_)
             | AgentError::NoConversation(_)
+            | AgentError::TurnLost
     )
 }
 

@@ -162,6 +162,11 @@ impl Driver {
             let (_, text) = crate::input::denied(Some(crate::approval::DENIED_ON_CANCEL));
             return answered(self.not_run(call, text));
         }
+        // Nor in one in whose place another server works; its step is not stored either. Where that
+        // can't be known, the result says why the call did not run.
+        if let Err(error) = self.expect_turn().await {
+            return answered(self.not_run(call, error.to_string()));
+        }
         match self.engine.tools() {
             Ok(tools) => tools.call(*invocation).await,
             Err(error) => answered(self.not_run(call, error.to_string())),

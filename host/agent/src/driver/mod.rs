@@ -46,10 +46,11 @@ use crate::{
     fallback,
     input::Decision,
     pack, prompt,
-    request::RunRequest,
+    request::{RunRequest, RunType},
     services::{AgentMemory, AgentRecall, OtherAgents},
     thread::Thread,
     toolset::ToolSet,
+    turn::Awaited,
 };
 
 /// What a client that repeats an answered decision sets going.
@@ -129,6 +130,7 @@ impl Driver {
         undriven.driven();
         let store = engine.store().clone();
         let (run_id, run_type, thread) = (run.id, request.run_type, request.thread());
+        let is_whole = run_type == RunType::Message;
         let cancel = active.cancel.clone();
         let gate = tokio::select! {
             biased;
@@ -138,10 +140,11 @@ impl Driver {
         let turn = match &gate {
             // One that was cancelled in this very moment does not begin.
             Some(_) if !cancel.is_cancelled() => engine.await_turn(&run, &cancel).await,
-            _ => Ok(false),
+            _ => Ok(Awaited::Cancelled),
         };
+        let works = matches!(turn, Ok(Awaited::Turn));
         let result = match turn {
-            Ok(true) => {
+            Ok(Awaited::Turn) => {
                 let known = engine.recent().take(thread);
                 let job = Job {
                     request,
@@ -155,8 +158,16 @@ impl Driver {
                     Err((AgentError::Internal(text), true))
                 })
             }
+            Ok(Awaited::Failed) => {
+                // That is stored, with what was to be said of it.
+                return Err(Failure {
+                    run_id,
+                    error: AgentError::Abandoned,
+                    after_output: false,
+                });
+            }
             // Also where it was deleted.
-            Ok(false) | Err(AgentError::Store(StoreError::NotFound { .. })) => {
+            Ok(Awaited::Cancelled) | Err(AgentError::Store(StoreError::NotFound { .. })) => {
                 let ended = cancelled_before(&store, &run).await;
                 ended.map_err(|error| (error, false))
             }
@@ -165,7 +176,14 @@ impl Driver {
         let ended = match result {
             Ok(outcome) => Ok(outcome),
             Err((error, after_output)) => {
-                end::failed(&store, thread, run_id, run_type, &error).await;
+                let failed = end::Failed {
+                    thread,
+                    run_id,
+                    is_whole,
+                    took: began.elapsed(),
+                    works,
+                };
+                failed.store(&store, &error).await;
                 Err(Failure {
                     run_id,
                     error,
@@ -199,13 +217,14 @@ impl Driver {
         let prepared = Self::prepare(engine, job, thread, listener).await;
         let (mut driver, start) = prepared.map_err(before)?;
         let stopped = match driver.work(start).await {
-            // Another server deleted the agent or the conversation.
-            Err(error) if end::is_deleted(&error) => Ok(StopReason::Cancelled),
-            // Another server cancelled the run and closed the request that it answers.
-            Err(AgentError::Store(StoreError::ThreadChanged { .. }))
-                if driver.is_cancelled_elsewhere().await =>
+            // Another server deleted the agent or the conversation, or cancelled the run: it closed
+            // the request that this one answers, or had it put out of its turn.
+            Err(error)
+                if end::is_deleted(&error)
+                    || (end::is_overtaken(&error) && driver.is_cancelled_elsewhere().await) =>
             {
-                Ok(StopReason::Cancelled)
+                let ended = cancelled_before(&driver.store, &driver.run).await;
+                ended.map(|outcome| outcome.stop_reason)
             }
             stopped => stopped,
         };
@@ -228,7 +247,7 @@ impl Driver {
 
     async fn is_cancelled_elsewhere(&self) -> bool {
         let run = self.store.run(&self.run.id).await;
-        run.is_ok_and(|run| run.is_some_and(|run| run.status == RunStatus::Cancelled))
+        run.is_ok_and(|run| run.is_none_or(|run| run.status == RunStatus::Cancelled))
     }
 
     async fn prepare(
@@ -365,6 +384,11 @@ impl Driver {
 
     fn cancel(&self) -> &CancellationToken {
         &self.cancel
+    }
+
+    /// Fails where another server may work in the place of this run.
+    async fn expect_turn(&self) -> Result<(), AgentError> {
+        self.engine.expect_turn(self.run.id).await
     }
 
     /// Tells the listener; a run that ends with it is cancelled when it has gone.

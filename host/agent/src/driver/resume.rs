@@ -52,6 +52,7 @@ impl Driver {
             }
         }
         to_run.extend(open.running.iter().cloned());
+        self.expect_turn().await?;
         let begun = self.note_begun(step_id, &to_run).await?;
         let has_begun = |call: &ToolCall| begun.contains(&call.id);
         let denied = denied
@@ -119,6 +120,7 @@ impl Driver {
         gathered: Gathered,
         flow: Flow,
     ) -> Result<Flow, AgentError> {
+        self.expect_turn().await?;
         let mut commit = StepCommit::new(self.request.agent_id, self.thread.conversation_id());
         commit.messages = vec![response, returned.clone()];
         if flow != Flow::On {

@@ -48,6 +48,7 @@ pub(super) struct Gathered {
 impl Driver {
     /// One step.
     pub(super) async fn step(&mut self, is_last: bool) -> Result<Flow, AgentError> {
+        self.expect_turn().await?;
         let began = Instant::now();
         let step = Begun {
             id: StepId::random(),
@@ -317,6 +318,7 @@ impl Driver {
         gathered: Gathered,
         flow: Flow,
     ) -> Result<Flow, AgentError> {
+        self.expect_turn().await?;
         let mut commit = StepCommit::new(self.request.agent_id, self.thread.conversation_id());
         let mut input = std::mem::take(&mut self.input);
         for message in &mut input {

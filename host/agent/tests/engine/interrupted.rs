@@ -2,22 +2,17 @@
 
 use std::time::Duration;
 
-use bulkhead_agent::{AgentError, Entry, Listener, RunType};
+use bulkhead_agent::{AgentError, RunType};
 use bulkhead_domain::{
     Run, RunStatus, StopReason, Timestamp,
     id::{AgentId, RunId},
 };
-use bulkhead_store::{RunFilter, ThreadFilter, Turn};
+use bulkhead_store::ThreadFilter;
 use serde_json::json;
 
 use crate::world::{Setup, World, said};
 
-/// Later than any run has been worked on.
-fn ever() -> Timestamp {
-    Timestamp::from_micros(i64::MAX)
-}
-
-async fn stored(world: &World, run: RunId) -> Run {
+pub(crate) async fn stored(world: &World, run: RunId) -> Run {
     world.store.run(&run).await.unwrap().unwrap()
 }
 
@@ -80,7 +75,7 @@ async fn a_defect_ends_its_run_and_no_other() {
 }
 
 /// A run as a server leaves it that is killed: it goes on in the database, and nowhere else.
-async fn killed(world: &World, agent: AgentId, run_type: RunType) -> Run {
+pub(crate) async fn killed(world: &World, agent: AgentId, run_type: RunType) -> Run {
     let request = said(agent, "hello");
     let mut run = {
         let begun = world.engine.begin(request).await.unwrap();
@@ -99,7 +94,7 @@ async fn a_run_whose_server_was_killed_has_failed_and_says_so() {
     let agent = world.agent(Setup::default()).await;
     let whole = killed(&world, agent, RunType::Message).await;
     let streamed = killed(&world, agent, RunType::Streaming).await;
-    world.engine.fail_abandoned(ever()).await.unwrap();
+    world.engine.fail_abandoned(None).await.unwrap();
     for run in [&whole, &streamed] {
         let run = stored(&world, run.id).await;
         assert_eq!(
@@ -122,69 +117,6 @@ async fn a_run_whose_server_was_killed_has_failed_and_says_so() {
 }
 
 #[tokio::test]
-async fn a_run_of_a_killed_server_holds_its_thread_until_nothing_was_heard_of_it_for_a_while() {
-    let world = World::new().await;
-    let agent = world.agent(Setup::default()).await;
-    let silence = Duration::from_millis(400);
-    world.engine.share(silence);
-    let left = killed(&world, agent, RunType::Message).await;
-    let turn = world.store.take_turn(&left, &[], Timestamp::from_micros(0));
-    assert_eq!(turn.await.unwrap(), Turn::Taken);
-    let mut next = std::pin::pin!(world.say(agent, "hello"));
-    // As long as its server says that it works on it.
-    for _ in 0..10 {
-        world.store.keep_runs_alive(&[left.id]).await.unwrap();
-        let early = tokio::time::timeout(silence / 4, next.as_mut()).await;
-        assert!(early.is_err(), "two runs of one thread work");
-    }
-    let taken = tokio::time::timeout(Duration::from_secs(20), next).await;
-    let taken = taken.expect("a server that was killed holds nobody up");
-    assert_eq!(taken.stop_reason, StopReason::EndTurn);
-    assert!(!stored(&world, left.id).await.status.is_final());
-    world.agrees(agent).await;
-}
-
-#[tokio::test]
-async fn a_run_that_must_be_alone_takes_the_turn_of_a_killed_server_and_not_that_of_a_living_one() {
-    let world = World::new().await;
-    let agent = world.agent(Setup::default()).await;
-    let silence = Duration::from_millis(1_000);
-    world.engine.share(silence);
-    let left = killed(&world, agent, RunType::Message).await;
-    let turn = world.store.take_turn(&left, &[], Timestamp::from_micros(0));
-    assert_eq!(turn.await.unwrap(), Turn::Taken);
-    // The run by which `left` was made.
-    while !world.engine.running().is_empty() {
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
-    let mut alone = std::pin::pin!(world.engine.begin_alone(said(agent, "hello")));
-    let refused = loop {
-        world.store.keep_runs_alive(&[left.id]).await.unwrap();
-        if let Ok(entry) = tokio::time::timeout(silence / 10, alone.as_mut()).await {
-            break entry.err().expect("its server lives");
-        }
-    };
-    assert!(
-        matches!(refused, AgentError::Busy(run_id) if run_id == left.id),
-        "{refused}"
-    );
-    let filter = RunFilter::default();
-    assert_eq!(
-        world.store.runs(&filter).await.unwrap().len(),
-        2,
-        "what was refused is no run"
-    );
-    let alone = world.engine.begin_alone(said(agent, "hello"));
-    let taken = tokio::time::timeout(Duration::from_secs(20), alone).await;
-    let Entry::Begun(begun) = taken.expect("nothing is heard of it").unwrap() else {
-        panic!("nobody sent this before");
-    };
-    let outcome = world.engine.drive(*begun, Listener::none()).await.unwrap();
-    assert_eq!(outcome.stop_reason, StopReason::EndTurn);
-    world.agrees(agent).await;
-}
-
-#[tokio::test]
 async fn what_a_killed_run_wrote_into_memory_is_in_the_next_prompt() {
     let world = World::new().await;
     let agent = world.agent(Setup::default()).await;
@@ -197,7 +129,7 @@ async fn what_a_killed_run_wrote_into_memory_is_in_the_next_prompt() {
         .store
         .set_block_value(&agent, "human", "Name: Eve", version, &actor);
     written.await.unwrap();
-    world.engine.fail_abandoned(ever()).await.unwrap();
+    world.engine.fail_abandoned(None).await.unwrap();
     let system = world.history(agent).await.remove(0).plain_text();
     assert!(system.contains("Name: Eve"), "{system}");
 }
@@ -224,7 +156,7 @@ async fn an_approved_call_that_began_on_a_killed_server_is_not_run_again() {
     let before = world.store.begin_calls(&step, &begun).await.unwrap();
     assert!(before.is_empty());
     killed(&world, agent, RunType::Message).await;
-    world.engine.fail_abandoned(ever()).await.unwrap();
+    world.engine.fail_abandoned(None).await.unwrap();
     let state = world.store.agent(&agent).await.unwrap().unwrap();
     assert_eq!(state.last_stop_reason, Some(StopReason::RequiresApproval));
 

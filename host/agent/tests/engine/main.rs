@@ -11,4 +11,5 @@ mod legacy;
 mod rules;
 mod standing;
 mod steps;
+mod turns;
 mod world;

@@ -9,12 +9,12 @@ use bulkhead_domain::{
 };
 use serde_json::Value;
 
-use super::{RunUpdate, filter::ACTIVE, row, update::apply_update};
+use super::{RunUpdate, filter::ACTIVE, queue::ENDING, row, update::apply_update};
 use crate::{
     Paging, Result, Store,
     message::lists,
     paging::Listing,
-    sql::{Durability, Statement},
+    sql::{Durability, Statement, micros},
     step::write_stop_reason,
 };
 
@@ -30,33 +30,47 @@ const LISTING: Listing = Listing {
     bytes: "1",
 };
 
+/// The condition of runs that go on and of which nothing was heard for so long.
+fn push_silent(query: &mut Statement, clock: &'static str, silence: Option<Duration>) {
+    query.push(ACTIVE);
+    if let Some(silence) = silence {
+        query.push(" AND alive_at < ").push(clock).push(" - ");
+        query.push_value(micros(silence));
+    }
+}
+
 impl Store {
-    /// Says that a server works on these runs now.
-    pub async fn keep_runs_alive(&self, ids: &[RunId]) -> Result<()> {
-        let mut transaction = self.database().begin(Durability::Process).await?;
-        let now = Timestamp::now();
+    /// Says that a server works on these runs now. It waits for nobody: not for a connection of which
+    /// all are busy, and not for a run that somebody changes at this moment, of which it says nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::StoreError::Unavailable`] where the database took longer than `most` for some hundreds
+    /// of them, and other failures of the database.
+    pub async fn keep_runs_alive(&self, ids: &[RunId], most: Duration) -> Result<()> {
+        let database = self.database();
         for list in lists(ids) {
             let mut update = Statement::new("UPDATE runs SET alive_at = ");
-            update
-                .push_value(now)
-                .push(" WHERE id IN (")
-                .push_list(list);
-            update.push(ACTIVE);
-            transaction.defer(update).await?;
+            update.push(database.clock());
+            update.push(" WHERE id IN (SELECT id FROM runs WHERE id IN (");
+            update.push_list(list);
+            update.push(database.skip_locked()).push(")");
+            update.push(" AND (status IN ('created', 'running') OR ");
+            update.push(ENDING).push(")");
+            database.execute_at_once(update, most).await?;
         }
-        transaction.commit().await
+        Ok(())
     }
 
-    /// The threads of the runs that nobody has worked on since, each once; a default thread has no
-    /// conversation.
+    /// The threads of the runs that nobody has worked on for so long, as [`Self::fail_abandoned_runs`]
+    /// has it, each once; a default thread has no conversation.
     pub async fn abandoned_threads(
         &self,
-        silent_since: Timestamp,
+        silence: Option<Duration>,
     ) -> Result<Vec<(AgentId, Option<ConversationId>)>> {
         let mut query =
             Statement::new("SELECT DISTINCT agent_id, conversation_id FROM runs WHERE TRUE");
-        query.push(ACTIVE).push(" AND alive_at < ");
-        query.push_value(silent_since);
+        push_silent(&mut query, self.database().clock(), silence);
         let rows = self.database().all(query).await?;
         rows.iter()
             .map(|row| {
@@ -66,45 +80,58 @@ impl Store {
             .collect()
     }
 
-    /// Those of these runs that are cancelled or failed, whoever said so. One that is completed is
-    /// so by its own last step, after which its server may have something to do.
-    pub async fn stopped_runs(&self, ids: &[RunId]) -> Result<Vec<RunId>> {
+    /// Those of these runs that are cancelled or failed, whoever said so, and those of `working` that
+    /// have lost their turn. One that is completed is so by its own last step, after which its server
+    /// may have something to do.
+    pub async fn stopped_runs(&self, ids: &[RunId], working: &[RunId]) -> Result<Vec<RunId>> {
         let mut stopped = Vec::new();
-        for list in lists(ids) {
-            let mut query = Statement::new("SELECT id FROM runs WHERE id IN (");
-            query.push_list(list);
-            query.push(" AND status IN ('cancelled', 'failed')");
-            for row in &self.database().all(query).await? {
-                stopped.push(row.parsed(0, "run id")?);
-            }
+        for (ids, condition) in [
+            (ids, " AND status IN ('cancelled', 'failed')"),
+            (working, " AND status = 'created'"),
+        ] {
+            self.push_those(ids, condition, &mut stopped).await?;
         }
         Ok(stopped)
     }
 
-    /// Ends the runs that nobody has worked on since: they failed, what `error` says stands in their
-    /// metadata, and their agents stopped for [`StopReason::Error`] unless they have begun another
-    /// run meanwhile. Gives these runs as they are then.
+    async fn push_those(
+        &self,
+        ids: &[RunId],
+        condition: &'static str,
+        those: &mut Vec<RunId>,
+    ) -> Result<()> {
+        for list in lists(ids) {
+            let mut query = Statement::new("SELECT id FROM runs WHERE id IN (");
+            query.push_list(list).push(condition);
+            for row in &self.database().all(query).await? {
+                those.push(row.parsed(0, "run id")?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the runs that nobody has worked on for so long: they failed, what `error` says stands in
+    /// their metadata, and their agents stopped for [`StopReason::Error`] unless they have begun
+    /// another run meanwhile. Gives these runs as they are then.
     ///
-    /// A server that has its database to itself says the end of time when it starts, before its own
-    /// first run; later, or as one of several, the present less a silence such as [`SILENCE_MAX`],
-    /// and asks from time to time.
+    /// A server that has its database to itself says nothing when it starts, before its own first run:
+    /// all runs are meant. Later, or as one of several, it says a silence such as [`SILENCE_MAX`], and
+    /// asks from time to time.
     pub async fn fail_abandoned_runs(
         &self,
-        silent_since: Timestamp,
+        silence: Option<Duration>,
         error: impl Fn(&Run) -> Value + Send + Sync,
     ) -> Result<Vec<Run>> {
         let mut failed = Vec::new();
         loop {
-            let silent = |query: &mut Statement| {
-                query.push(ACTIVE).push(" AND alive_at < ");
-                query.push_value(silent_since);
-            };
+            let clock = self.database().clock();
+            let silent = |query: &mut Statement| push_silent(query, clock, silence);
             let rows = LISTING.page(self, &Paging::oldest(), silent).await?;
             let before = failed.len();
             for row in &rows {
                 let id = row.parsed(0, "run id")?;
                 let agent_id = row.parsed(1, "agent of a run")?;
-                let run = self.fail_if_silent(id, &agent_id, silent_since, &error);
+                let run = self.fail_if_silent(id, &agent_id, silence, &error);
                 match run.await {
                     Ok(run) => failed.extend(run),
                     // One that can't be ended must not keep the others from it.
@@ -124,7 +151,7 @@ impl Store {
         &self,
         id: RunId,
         agent_id: &AgentId,
-        silent_since: Timestamp,
+        silence: Option<Duration>,
         error: &(impl Fn(&Run) -> Value + Send + Sync),
     ) -> Result<Option<Run>> {
         let now = Timestamp::now();
@@ -135,18 +162,16 @@ impl Store {
         agent.push(transaction.for_update());
         transaction.all(agent).await?;
         let mut silent = Statement::new("SELECT 1 FROM runs WHERE id = ");
-        silent.push_value(id.to_string()).push(ACTIVE);
-        silent.push(" AND alive_at < ").push_value(silent_since);
+        silent.push_value(id.to_string());
+        push_silent(&mut silent, transaction.clock(), silence);
         silent.push(transaction.for_update());
         if transaction.optional(silent).await?.is_none() {
             return Ok(None);
         }
-        let mut update = RunUpdate::ended(id, StopReason::Error);
         let run = row::lock(&mut transaction, &id).await?;
+        let mut update = RunUpdate::ended(id, StopReason::Error).taking(&run, now);
         update.metadata.insert("error".to_owned(), error(&run));
-        let taken = now.micros().saturating_sub(run.created_at.micros());
-        update.total_duration_ns = Some(taken.max(0).saturating_mul(1000));
-        let failed = apply_update(&mut transaction, agent_id, run, &update, now).await?;
+        let failed = apply_update(&mut transaction, agent_id, run, &update).await?;
         let later = "SELECT 1 FROM runs WHERE agent_id = $1 AND created_at > $2 LIMIT 1";
         let later = Statement::new(later)
             .bind(agent_id.to_string())

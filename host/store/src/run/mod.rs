@@ -5,11 +5,12 @@ mod events;
 mod filter;
 mod metrics;
 mod otids;
+mod queue;
 mod row;
 mod turn;
 mod update;
 
-use bulkhead_domain::{Run, Timestamp, id::RunId};
+use bulkhead_domain::{Run, id::RunId};
 
 use crate::{
     Result, Store,
@@ -21,6 +22,7 @@ pub use events::RunEvent;
 pub use filter::{RunFilter, RunOrder};
 pub use metrics::{RunMetrics, ToolUsed};
 pub use otids::OTIDS_MAX;
+pub use queue::{Ahead, Asking, Why};
 pub(crate) use row::{run_of, run_to_change};
 pub use turn::Turn;
 pub use update::RunUpdate;
@@ -38,7 +40,7 @@ impl Store {
     pub async fn create_run(&self, run: &Run) -> Result<()> {
         let stored = async {
             let mut transaction = self.database().begin(Durability::Process).await?;
-            row::insert(&mut transaction, run, Timestamp::now()).await?;
+            row::insert(&mut transaction, run).await?;
             transaction.commit().await
         };
         match stored.await {
@@ -75,7 +77,7 @@ impl Store {
         run.id = former.id;
         run.agent_id = former.agent_id;
         run.created_at = former.created_at;
-        row::put(&mut transaction, &run, Timestamp::now()).await?;
+        row::put(&mut transaction, &run).await?;
         transaction.commit().await?;
         Ok(run)
     }

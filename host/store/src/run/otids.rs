@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use bulkhead_domain::{
-    Digest, Run, RunStatus, Timestamp,
+    Digest, Run, RunStatus,
     id::{AgentId, ConversationId},
 };
 
@@ -92,7 +92,7 @@ impl Store {
         };
         let stored = async {
             let mut transaction = self.database().begin(Durability::Process).await?;
-            row::insert(&mut transaction, run, Timestamp::now()).await?;
+            row::insert(&mut transaction, run).await?;
             // In the order of [`Self::once`], so that no two wait for each other.
             let ids = [&otids.all].into_iter().chain(&otids.each);
             let mut insert = otids.insert(run, ids);
@@ -126,7 +126,7 @@ impl Store {
 
     async fn once(&self, run: &Run, otids: &Otids) -> Result<Option<Run>> {
         let mut transaction = self.database().begin(Durability::Process).await?;
-        row::insert(&mut transaction, run, Timestamp::now()).await?;
+        row::insert(&mut transaction, run).await?;
         let mut insert = otids.insert(run, [&otids.all]);
         // Waits for the end of another transaction that inserts the same.
         insert.push(" ON CONFLICT (thread, otid) DO NOTHING");

@@ -1,7 +1,7 @@
 //! A run as a row.
 
 use bulkhead_domain::{
-    Run, Timestamp,
+    Run,
     id::{AgentId, RunId},
     platform::Standing,
 };
@@ -18,49 +18,56 @@ const REQUEST_CONFIG_MAX: usize = 64 << 10;
 /// Bytes of an address to report to.
 const URL_MAX: usize = 8192;
 
+/// What both of [`put`] and [`put_alive`] begin with.
+const PUT: &str =
+    "INSERT INTO runs (id, agent_id, conversation_id, status, stop_reason, background,
+        total_duration_ns, created_at, size, document, alive_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, ";
+
 /// The column of [`record`].
 pub(super) const COLUMNS: &str = "document";
 
 /// Writes a run that is not there yet. Where its agent is not there or takes no messages, the row
 /// would have no agent, and the database refuses it: [`refused`] says why. So the question costs no
 /// statement of its own, and nobody has to wait for an answer.
-pub(super) async fn insert(
-    transaction: &mut Transaction,
-    run: &Run,
-    alive_at: Timestamp,
-) -> Result<()> {
+pub(super) async fn insert(transaction: &mut Transaction, run: &Run) -> Result<()> {
     let insert = "INSERT INTO runs (id, agent_id, conversation_id, status, stop_reason, background,
-            total_duration_ns, created_at, alive_at, size, document)
+            total_duration_ns, created_at, size, document, alive_at)
         VALUES ($1, (SELECT id FROM agents WHERE id = $2 AND standing = 'active'), $3, $4, $5, $6,
-            $7, $8, $9, $10, $11)";
-    write(transaction, insert, run, alive_at).await
+            $7, $8, $9, $10, ";
+    write(transaction, insert, run, ")").await
 }
 
-/// Writes a run, in place of the one with its id.
-pub(super) async fn put(
-    transaction: &mut Transaction,
-    run: &Run,
-    alive_at: Timestamp,
-) -> Result<()> {
-    let put = "INSERT INTO runs (id, agent_id, conversation_id, status, stop_reason, background,
-            total_duration_ns, created_at, alive_at, size, document)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-        ON CONFLICT (id) DO UPDATE SET
+/// Writes a run, in place of the one with its id. When its server last said that it works on it stays
+/// what it was: anybody may write a run.
+pub(super) async fn put(transaction: &mut Transaction, run: &Run) -> Result<()> {
+    let end = ") ON CONFLICT (id) DO UPDATE SET
             conversation_id = excluded.conversation_id, status = excluded.status,
             stop_reason = excluded.stop_reason, background = excluded.background,
-            total_duration_ns = excluded.total_duration_ns, alive_at = excluded.alive_at,
-            size = excluded.size, document = excluded.document";
-    write(transaction, put, run, alive_at).await
+            total_duration_ns = excluded.total_duration_ns, size = excluded.size,
+            document = excluded.document";
+    write(transaction, PUT, run, end).await
 }
 
+/// As [`put`], by its own server, which works on it.
+pub(super) async fn put_alive(transaction: &mut Transaction, run: &Run) -> Result<()> {
+    let end = ") ON CONFLICT (id) DO UPDATE SET
+            conversation_id = excluded.conversation_id, status = excluded.status,
+            stop_reason = excluded.stop_reason, background = excluded.background,
+            total_duration_ns = excluded.total_duration_ns, size = excluded.size,
+            document = excluded.document, alive_at = excluded.alive_at";
+    write(transaction, PUT, run, end).await
+}
+
+/// Writes a run: `begin` ends where the present moment stands.
 async fn write(
     transaction: &mut Transaction,
-    statement: &'static str,
+    begin: &'static str,
     run: &Run,
-    alive_at: Timestamp,
+    end: &'static str,
 ) -> Result<()> {
     let document = document(run)?;
-    let statement = Statement::new(statement)
+    let mut statement = Statement::new(begin)
         .bind(run.id.to_string())
         .bind(run.agent_id.to_string())
         .bind(run.conversation_id.map(|id| id.to_string()))
@@ -69,9 +76,9 @@ async fn write(
         .bind(run.background)
         .bind(run.total_duration_ns)
         .bind(run.created_at)
-        .bind(alive_at)
         .bind(i64::try_from(document.len()).unwrap_or(i64::MAX))
         .bind(document);
+    statement.push(transaction.clock()).push(end);
     transaction.defer(statement).await
 }
 

@@ -24,7 +24,8 @@ pub struct RunUpdate {
     pub metadata: Map<String, Value>,
     /// Nanoseconds to the first token of the first step.
     pub ttft_ns: Option<i64>,
-    /// Nanoseconds from beginning to end.
+    /// Nanoseconds from beginning to end. That they are known says that its server works on it no
+    /// more: until then a run that was cancelled may have its turn still.
     pub total_duration_ns: Option<i64>,
     /// Whether this is what became of a request for approval by which the run ended: it counts
     /// although the run has ended, unless that was for another reason.
@@ -64,6 +65,13 @@ impl RunUpdate {
         }
     }
 
+    /// That it took from when the run was made until then.
+    pub fn taking(mut self, run: &Run, until: Timestamp) -> Self {
+        let taken = until.micros().saturating_sub(run.created_at.micros());
+        self.total_duration_ns = Some(taken.max(0).saturating_mul(1_000));
+        self
+    }
+
     /// Changes a run. How, why and when it ended stays what it was once it has ended.
     pub(super) fn apply(&self, run: &mut Run) {
         let asked = run.stop_reason == Some(StopReason::RequiresApproval);
@@ -93,12 +101,11 @@ pub(crate) async fn apply_update(
     agent_id: &AgentId,
     mut run: Run,
     update: &RunUpdate,
-    at: Timestamp,
 ) -> Result<Run> {
     if run.agent_id != *agent_id {
         return Err(missing(&update.id));
     }
     update.apply(&mut run);
-    put(transaction, &run, at).await?;
+    put(transaction, &run).await?;
     Ok(run)
 }

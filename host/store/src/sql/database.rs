@@ -36,6 +36,8 @@ const SQLITE_LOG_BYTES: &str = "67108864";
 const SQLITE_LOG_PAGES: &str = "4000";
 /// Well below Postgres' default of 100, so that several servers share one database.
 const POSTGRES_CONNECTIONS: u32 = 16;
+/// Beside them, for what must not wait until one of them is free.
+const POSTGRES_RESERVED: u32 = 1;
 /// How long a call waits for a connection before it is told that the database is unavailable.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(10);
 /// What SQLite's pages measure unless a database was made with another size.
@@ -61,7 +63,13 @@ pub struct Options {
 
 pub(crate) enum Database {
     Sqlite(SqliteDatabase),
-    Postgres(PgPool),
+    Postgres(PostgresDatabase),
+}
+
+pub(crate) struct PostgresDatabase {
+    pool: PgPool,
+    /// Connected when it is needed first.
+    reserved: PgPool,
 }
 
 pub(crate) struct SqliteDatabase {
@@ -81,7 +89,7 @@ impl Database {
         let scheme = url.split(':').next().unwrap_or_default();
         match scheme {
             "sqlite" => Ok(Self::Sqlite(SqliteDatabase::connect(url, options).await?)),
-            "postgres" | "postgresql" => Ok(Self::Postgres(connect_postgres(url).await?)),
+            "postgres" | "postgresql" => Ok(Self::Postgres(PostgresDatabase::connect(url).await?)),
             _ => Err(StoreError::Url(None)),
         }
     }
@@ -93,8 +101,8 @@ impl Database {
                 let rows = statement.sqlite().fetch_all(&database.readers).await?;
                 Ok(rows.into_iter().map(Row::Sqlite).collect())
             }
-            Self::Postgres(pool) => {
-                let rows = statement.postgres().fetch_all(pool).await?;
+            Self::Postgres(database) => {
+                let rows = statement.postgres().fetch_all(&database.pool).await?;
                 Ok(rows.into_iter().map(Row::Postgres).collect())
             }
         }
@@ -126,7 +134,49 @@ impl Database {
     pub(crate) async fn begin(&self, durability: Durability) -> Result<Transaction> {
         match self {
             Self::Sqlite(database) => database.begin(durability).await.map(Transaction::Sqlite),
-            Self::Postgres(pool) => Ok(Transaction::Postgres(pool.begin().await?)),
+            Self::Postgres(database) => Ok(Transaction::Postgres(database.pool.begin().await?)),
+        }
+    }
+
+    /// Runs a statement that must not wait until others are done, in a transaction of its own. On
+    /// Postgres it has a connection of its own; SQLite has one writer, and it takes its turn.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unavailable`] where it took longer than `most`.
+    pub(crate) async fn execute_at_once(&self, statement: Statement, most: Duration) -> Result<()> {
+        let late = || StoreError::from(sqlx::Error::PoolTimedOut);
+        match self {
+            Self::Sqlite(_) => {
+                let executed = async {
+                    let mut transaction = self.begin(Durability::Process).await?;
+                    transaction.execute(statement).await?;
+                    transaction.commit().await
+                };
+                let executed = tokio::time::timeout(most, executed).await;
+                executed.unwrap_or_else(|_| Err(late()))
+            }
+            Self::Postgres(database) => {
+                let acquired = tokio::time::timeout(most, database.reserved.acquire()).await;
+                let mut connection = acquired.map_err(|_| late())??;
+                let executed = statement.postgres().execute(&mut *connection);
+                if let Ok(executed) = tokio::time::timeout(most, executed).await {
+                    executed?;
+                    return Ok(());
+                }
+                // Whoever comes next does not wait for its answer: it may never come.
+                drop(connection.detach());
+                Err(late())
+            }
+        }
+    }
+
+    /// What follows a query whose rows nobody else may change until the end of the transaction, and
+    /// that leaves out those which somebody else is changing. SQLite has one writer anyway.
+    pub(crate) fn skip_locked(&self) -> &'static str {
+        match self {
+            Self::Sqlite(_) => "",
+            Self::Postgres(_) => " FOR NO KEY UPDATE SKIP LOCKED",
         }
     }
 
@@ -138,7 +188,10 @@ impl Database {
                 database.readers.close().await;
                 database.writer.close().await;
             }
-            Self::Postgres(pool) => pool.close().await,
+            Self::Postgres(database) => {
+                database.reserved.close().await;
+                database.pool.close().await;
+            }
         }
     }
 }
@@ -231,14 +284,21 @@ fn writer_pool(open: Arc<AtomicBool>) -> SqlitePoolOptions {
     })
 }
 
-async fn connect_postgres(url: &str) -> Result<PgPool> {
-    let connect = PgConnectOptions::from_str(url)?.application_name("bulkhead");
-    let pool = PgPoolOptions::new()
-        .max_connections(POSTGRES_CONNECTIONS)
-        .acquire_timeout(ACQUIRE_TIMEOUT)
-        .connect_with(connect)
-        .await?;
-    Ok(pool)
+impl PostgresDatabase {
+    async fn connect(url: &str) -> Result<Self> {
+        let connect = PgConnectOptions::from_str(url)?.application_name("bulkhead");
+        let options = |connections| {
+            PgPoolOptions::new()
+                .max_connections(connections)
+                .acquire_timeout(ACQUIRE_TIMEOUT)
+        };
+        let reserved = options(POSTGRES_RESERVED).connect_lazy_with(connect.clone());
+        let pool = options(POSTGRES_CONNECTIONS).connect_with(connect);
+        Ok(Self {
+            pool: pool.await?,
+            reserved,
+        })
+    }
 }
 
 /// Makes the file for its owner alone; SQLite gives its log the same mode.

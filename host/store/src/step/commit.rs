@@ -129,7 +129,7 @@ impl Store {
             None => None,
             Some(update) => {
                 let run = run_of(&update.id, &answers.next().unwrap_or_default())?;
-                let applied = apply_update(&mut transaction, &agent, run, update, commit.at);
+                let applied = apply_update(&mut transaction, &agent, run, update);
                 Some(applied.await?)
             }
         };

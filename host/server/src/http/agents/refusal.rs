@@ -33,9 +33,10 @@ impl From<AgentError> for Refusal {
                 Self::with(StatusCode::TOO_MANY_REQUESTS, json!({ "detail": text }))
             }
             AgentError::UnknownModel(_) => Self::not_found(text),
-            AgentError::Paused(_) | AgentError::Terminated(_) | AgentError::NothingToCancel(_) => {
-                Self::conflict(text)
-            }
+            AgentError::Paused(_)
+            | AgentError::Terminated(_)
+            | AgentError::NothingToCancel(_)
+            | AgentError::TurnLost => Self::conflict(text),
             AgentError::NothingToApprove
             | AgentError::WrongApprovals { .. }
             | AgentError::Invalid(_)

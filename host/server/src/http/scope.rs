@@ -35,8 +35,9 @@ use super::{
 use crate::{contract::id::DEFAULT_USER, platform::Caller};
 
 /// What ids of things that are somebody's begin with.
-const PREFIXES: [&str; 10] = [
+const PREFIXES: [&str; 13] = [
     "agent", "block", "tool", "archive", "identity", "conv", "run", "step", "message", "passage",
+    "source", "file", "file_agent",
 ];
 /// Ids that are looked up at once.
 const IDS_AT_ONCE: usize = 500;
@@ -160,7 +161,7 @@ pub(crate) fn access(method: &Method, path: &str) -> Action {
         ["agents", "import"] => Action::ManageInstallation,
         [
             "agents" | "blocks" | "archives" | "passages" | "conversations" | "runs" | "steps"
-            | "messages" | "tags" | "chat",
+            | "messages" | "tags" | "chat" | "folders" | "sources",
             ..,
         ] => Action::CreateObject,
         _ => Action::ManageInstallation,

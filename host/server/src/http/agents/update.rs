@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::{find, relations::Relations, view::AgentView};
+use super::{find, folders, relations::Relations, view::AgentView};
 use crate::{
     agents::{
         body, checks,
@@ -95,11 +95,7 @@ impl UpdateAgent {
         if let Some(number) = self.per_file_view_window_char_limit {
             checks::view_chars(number)?;
         }
-        let mut folders = self.folder_ids.iter().chain(&self.source_ids).flatten();
-        // No agent of this server has folders yet, so that none is there.
-        folders
-            .next()
-            .map_or(Ok(()), |id| Err(missing::object("Source", id)))
+        Ok(())
     }
 
     /// What is to hang on the agent.
@@ -111,6 +107,7 @@ impl UpdateAgent {
             tags: self.tags.take(),
             secrets: body::secrets(self.secrets.take(), older),
             identity_ids: self.identity_ids.take(),
+            ..AgentRelations::default()
         }
     }
 
@@ -197,7 +194,12 @@ pub(crate) async fn update(
     if let Some(messages) = &body.message_ids {
         check_messages(&app, &agent.id, messages).await?;
     }
-    let relations = body.relations();
+    let mut relations = body.relations();
+    let (folder_ids, source_ids) = (body.folder_ids.take(), body.source_ids.take());
+    relations.folder_ids = folders::named(&app, folder_ids, source_ids).await?;
+    if relations.folder_ids.is_some() {
+        relations.file_tool_ids = folders::file_tools(&app).await?;
+    }
     let view = unbroken_contract(async move {
         let edit = |agent: &mut Agent| {
             let applied = body.apply(chosen, usual.as_ref(), agent);

@@ -24,7 +24,11 @@ const FAILED: &str = "the server could not read this file; upload it again";
 pub(crate) async fn run(app: Arc<App>, shared: bool, stop: CancellationToken) {
     stop.run_until_cancelled(async {
         let stale = |is_first: bool| {
-            let age = if is_first && !shared { Duration::ZERO } else { STALE };
+            let age = if is_first && !shared {
+                Duration::ZERO
+            } else {
+                STALE
+            };
             let age = i64::try_from(age.as_micros()).unwrap_or(i64::MAX);
             Timestamp::from_micros(Timestamp::now().micros().saturating_sub(age))
         };
@@ -79,7 +83,11 @@ async fn read(app: &App, work: FileWork) -> Result<(), StoreError> {
     };
     let tokens = work.folder.embedding_config.embedding_chunk_size;
     let chunks = chunk::chunks(&content, tokens);
-    if !app.store.put_file_text(&work.file.id, &content, chunks).await? {
+    if !app
+        .store
+        .put_file_text(&work.file.id, &content, chunks)
+        .await?
+    {
         return Ok(());
     }
     for agent in app.store.all_agents_of_folder(&work.folder.id).await? {

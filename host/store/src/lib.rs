@@ -111,8 +111,8 @@ pub use conversation::{ConversationFilter, ConversationOrder};
 pub use credential::{Credential, CredentialSecret, NewCredential};
 pub use error::{Result, StoreError};
 pub use folder::{
-    Added, AgentFileFilter, Directory, DuplicateFile, FilePassageFilter, FilePassageSearch, FileWork,
-    FolderAgentsFilter, FolderFileFilter, FolderFilter, FolderSize, NewFile, Opened,
+    Added, AgentFileFilter, Directory, DuplicateFile, FilePassageFilter, FilePassageSearch,
+    FileWork, FolderAgentsFilter, FolderFileFilter, FolderFilter, FolderSize, NewFile, Opened,
 };
 pub use grant::{Grant, GrantFilter};
 pub use identity::{IdentityFilter, IdentityRelations};

@@ -22,7 +22,9 @@ pub(crate) fn grep(
     context_lines: Option<i64>,
     offset: Option<i64>,
 ) -> Result<String, Error> {
-    let context = context_lines.unwrap_or(CONTEXT_DEFAULT).clamp(0, CONTEXT_MAX);
+    let context = context_lines
+        .unwrap_or(CONTEXT_DEFAULT)
+        .clamp(0, CONTEXT_MAX);
     let context = u32::try_from(context).unwrap_or(0);
     let offset = usize::try_from(offset.unwrap_or(0))
         .map_err(|_| Error::failed("The offset must be 0 or more."))?;

@@ -26,12 +26,16 @@ impl FileRequest {
         let number = |number: i64| u32::try_from(number).ok();
         let offset = self.offset.map(|offset| {
             number(offset).ok_or_else(|| {
-                Error::failed(format!("The offset for {name} must be 0 or more, got {offset}"))
+                Error::failed(format!(
+                    "The offset for {name} must be 0 or more, got {offset}"
+                ))
             })
         });
         let length = self.length.map(|length| {
             number(length).filter(|length| *length > 0).ok_or_else(|| {
-                Error::failed(format!("The length for {name} must be 1 or more, got {length}"))
+                Error::failed(format!(
+                    "The length for {name} must be 1 or more, got {length}"
+                ))
             })
         });
         let (offset, length) = (offset.transpose()?, length.transpose()?);

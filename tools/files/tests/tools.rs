@@ -46,14 +46,19 @@ fn what_was_opened_is_told_with_its_lines_and_those_before() {
 #[test]
 fn a_file_that_is_not_there_is_refused_with_the_names_that_are_and_nothing_is_opened() {
     let _host = host().install();
-    let requests = json!({ "file_requests": [{ "file_name": "docs/b.md" }, { "file_name": "b.md" }] });
+    let requests =
+        json!({ "file_requests": [{ "file_name": "docs/b.md" }, { "file_name": "b.md" }] });
     let refused = run("open_files", requests).expect_err("it is refused");
     let text = refused.to_string();
     assert!(
-        text.contains("b.md is not attached") && text.contains("docs/a.txt, docs/b.md, docs/many.txt"),
+        text.contains("b.md is not attached")
+            && text.contains("docs/a.txt, docs/b.md, docs/many.txt"),
         "{text}"
     );
-    let opened = run("open_files", json!({ "file_requests": [{ "file_name": "docs/b.md" }] }));
+    let opened = run(
+        "open_files",
+        json!({ "file_requests": [{ "file_name": "docs/b.md" }] }),
+    );
     assert_eq!(opened.as_deref(), Ok("* Opened docs/b.md"));
     for wrong in [json!({ "offset": -1 }), json!({ "length": 0 })] {
         let mut request = wrong;
@@ -77,7 +82,10 @@ fn matches_are_shown_with_the_lines_around_them() {
              hello\n> 3: last hello"
         )
     );
-    let none = run("grep_files", json!({ "pattern": "absent", "include": "*.md" }));
+    let none = run(
+        "grep_files",
+        json!({ "pattern": "absent", "include": "*.md" }),
+    );
     assert_eq!(
         none.as_deref(),
         Ok("No matches found for pattern: 'absent' in files matching '*.md'")
@@ -87,7 +95,10 @@ fn matches_are_shown_with_the_lines_around_them() {
 #[test]
 fn matches_come_in_pages_of_twenty() {
     let _host = host().install();
-    let first = run("grep_files", json!({ "pattern": "item", "context_lines": 0 }));
+    let first = run(
+        "grep_files",
+        json!({ "pattern": "item", "context_lines": 0 }),
+    );
     let first = first.expect("it is found");
     assert!(first.contains("(showing matches 1-20 of 25)"), "{first}");
     assert!(first.ends_with("offset=20 to see them."), "{first}");
@@ -104,12 +115,18 @@ fn matches_come_in_pages_of_twenty() {
 #[test]
 fn passages_are_shown_by_file() {
     let _host = host().install();
-    let text = run("semantic_search_files", json!({ "query": "hello", "limit": 2 }));
+    let text = run(
+        "semantic_search_files",
+        json!({ "query": "hello", "limit": 2 }),
+    );
     let text = text.expect("it is found");
     assert!(
         text.starts_with("Found 2 semantic matches in 1 files for query: 'hello'\n"),
         "{text}"
     );
-    assert!(text.contains("=== docs/a.txt (passage #2) ===\nworld hello"), "{text}");
+    assert!(
+        text.contains("=== docs/a.txt (passage #2) ===\nworld hello"),
+        "{text}"
+    );
     assert!(run("semantic_search_files", json!({ "query": " " })).is_err());
 }

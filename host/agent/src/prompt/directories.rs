@@ -28,7 +28,11 @@ pub(super) fn section(agent: &Agent, directories: &[Directory], open: usize) -> 
             }
         }
         for file in files {
-            self::file(&mut text, file, number(agent.per_file_view_window_char_limit));
+            self::file(
+                &mut text,
+                file,
+                number(agent.per_file_view_window_char_limit),
+            );
         }
         text.push_str("</directory>\n");
     }

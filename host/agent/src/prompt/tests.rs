@@ -71,7 +71,10 @@ fn folders_stand_after_rules_with_what_is_seen_of_open_files() {
         last_accessed_at: Timestamp::now(),
     };
     let files = vec![file("t.txt", Some(visible)), file("\"><u.txt", None)];
-    let directories = [Directory { folder: folder.clone(), files }];
+    let directories = [Directory {
+        folder: folder.clone(),
+        files,
+    }];
     let mut parts = parts(&agent, &[]);
     (parts.directories, parts.files_open) = (&directories, 1);
     let expected = "<directories>\n<file_limits>\n- current_files_open=1\n- max_files_open=10\n\

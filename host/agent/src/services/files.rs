@@ -246,7 +246,10 @@ fn matches(
     let found = lines.iter().enumerate();
     let found = found.filter(|(_, line)| pattern.is_match(line)).take(limit);
     let hits = found.map(|(at, _)| {
-        let end = at.saturating_add(context).saturating_add(1).min(lines.len());
+        let end = at
+            .saturating_add(context)
+            .saturating_add(1)
+            .min(lines.len());
         let around = &lines[at.saturating_sub(context)..end];
         let around: Vec<_> = around.iter().map(|line| clipped(line, LINE_MAX)).collect();
         FileHit {
@@ -284,7 +287,10 @@ mod tests {
     fn a_match_has_its_line_and_those_around_it() {
         let pattern = expression("^b.$").expect("an expression");
         let hits = matches(&pattern, "docs/a", "a\nBe\nc\nba\n", 1, 10);
-        let hits: Vec<_> = hits.iter().map(|hit| (hit.line, hit.text.as_str())).collect();
+        let hits: Vec<_> = hits
+            .iter()
+            .map(|hit| (hit.line, hit.text.as_str()))
+            .collect();
         assert_eq!(hits, [(2, "a\nBe\nc"), (4, "c\nba")]);
         let long = "b".repeat(10_000);
         let hits = matches(&expression("b").expect("an expression"), "f", &long, 0, 10);

@@ -29,7 +29,10 @@ pub fn chunks(text: &str, tokens: Option<i64>) -> impl Iterator<Item = Chunk<'_>
         if rest.is_empty() {
             return None;
         }
-        let end = rest.char_indices().nth(chars).map_or(rest.len(), |(at, _)| at);
+        let end = rest
+            .char_indices()
+            .nth(chars)
+            .map_or(rest.len(), |(at, _)| at);
         let end = match end == rest.len() {
             true => end,
             false => rest[..end].rfind('\n').map_or(end, |at| at + 1),

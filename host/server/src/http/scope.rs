@@ -36,8 +36,19 @@ use crate::{contract::id::DEFAULT_USER, platform::Caller};
 
 /// What ids of things that are somebody's begin with.
 const PREFIXES: [&str; 13] = [
-    "agent", "block", "tool", "archive", "identity", "conv", "run", "step", "message", "passage",
-    "source", "file", "file_agent",
+    "agent",
+    "block",
+    "tool",
+    "archive",
+    "identity",
+    "conv",
+    "run",
+    "step",
+    "message",
+    "passage",
+    "source",
+    "file",
+    "file_agent",
 ];
 /// Ids that are looked up at once.
 const IDS_AT_ONCE: usize = 500;

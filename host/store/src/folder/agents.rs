@@ -152,11 +152,7 @@ pub(crate) async fn put_folders(
     Ok(())
 }
 
-async fn link(
-    transaction: &mut Transaction,
-    agent: &AgentId,
-    folders: &[FolderId],
-) -> Result<()> {
+async fn link(transaction: &mut Transaction, agent: &AgentId, folders: &[FolderId]) -> Result<()> {
     for folder in folders {
         let insert = "INSERT INTO agent_folders (agent_id, folder_id) VALUES ($1, $2)
             ON CONFLICT (agent_id, folder_id) DO NOTHING";

@@ -12,10 +12,12 @@ use crate::{
 };
 
 /// The columns of [`record`], in its order, without the text.
-const COLUMNS: &str = "id, folder_id, name, original_name, media_type, size, status, error, passages,
+const COLUMNS: &str =
+    "id, folder_id, name, original_name, media_type, size, status, error, passages,
     created_at, updated_at, NULL";
 /// And with it.
-const COLUMNS_AND_TEXT: &str = "id, folder_id, name, original_name, media_type, size, status, error,
+const COLUMNS_AND_TEXT: &str =
+    "id, folder_id, name, original_name, media_type, size, status, error,
     passages, created_at, updated_at, content";
 
 const LISTING: Listing = Listing {
@@ -67,7 +69,9 @@ impl Store {
         with_content: bool,
     ) -> Result<Option<FolderFile>> {
         let mut query = one(file, with_content);
-        query.push(" AND folder_id = ").push_value(folder.to_string());
+        query
+            .push(" AND folder_id = ")
+            .push_value(folder.to_string());
         let row = self.database().optional(query).await?;
         row.as_ref().map(record).transpose()
     }
@@ -112,7 +116,9 @@ pub(super) fn record(row: &Row) -> Result<FolderFile> {
         size: row.unsigned(5)?,
         status: row.parsed(6, "status of a file")?,
         error: row.optional_text(7)?,
-        passages: row.optional_int(8)?.and_then(|count| u64::try_from(count).ok()),
+        passages: row
+            .optional_int(8)?
+            .and_then(|count| u64::try_from(count).ok()),
         created_at: row.timestamp(9)?,
         updated_at: row.timestamp(10)?,
         content: row.optional_text(11)?,

@@ -82,11 +82,7 @@ impl Store {
     }
 
     /// The file that an agent knows by this name, `folder/file`.
-    pub async fn agent_file_named(
-        &self,
-        agent: &AgentId,
-        path: &str,
-    ) -> Result<Option<AgentFile>> {
+    pub async fn agent_file_named(&self, agent: &AgentId, path: &str) -> Result<Option<AgentFile>> {
         // Every such name has a slash at least; which one parts it is for the database to say.
         let mut query = of_agent(agent);
         query.push(
@@ -114,12 +110,7 @@ impl Store {
     ///
     /// [`StoreError::NotFound`] where the agent is not there or does not have the file,
     /// [`StoreError::Invalid`] where the file does not have the lines.
-    pub async fn open_file(
-        &self,
-        agent: &AgentId,
-        file: &FileId,
-        lines: Lines,
-    ) -> Result<Opened> {
+    pub async fn open_file(&self, agent: &AgentId, file: &FileId, lines: Lines) -> Result<Opened> {
         let mut transaction = self.database().begin(Durability::Process).await?;
         let limits = Limits::of(&lock_record(&mut transaction, agent).await?);
         let former = one(&mut transaction, agent, file).await?;
@@ -185,7 +176,9 @@ impl Store {
         let mut transaction = self.database().begin(Durability::Process).await?;
         let mut update = Statement::new("UPDATE agent_files SET last_accessed_at = ");
         update.push_value(Timestamp::now());
-        update.push(" WHERE agent_id = ").push_value(agent.to_string());
+        update
+            .push(" WHERE agent_id = ")
+            .push_value(agent.to_string());
         update.push(" AND id IN (");
         update.push_list(files.iter().map(ToString::to_string));
         transaction.defer(update).await?;
@@ -353,7 +346,9 @@ async fn one(transaction: &mut Transaction, agent: &AgentId, file: &FileId) -> R
 /// A query for files of an agent; conditions may follow.
 fn of_agent(agent: &AgentId) -> Statement {
     let mut query = Statement::new("SELECT ");
-    query.push(COLUMNS).push(" FROM agent_files WHERE agent_id = ");
+    query
+        .push(COLUMNS)
+        .push(" FROM agent_files WHERE agent_id = ");
     query.push_value(agent.to_string());
     query
 }

@@ -83,7 +83,11 @@ impl Store {
     pub async fn add_file(&self, new: NewFile, duplicate: DuplicateFile) -> Result<Added> {
         check::name("the file's name", &new.name)?;
         check::text("the file's name", &new.name, NAME_MAX)?;
-        check::text("the file's original name", &new.original_name, check::NAME_MAX)?;
+        check::text(
+            "the file's original name",
+            &new.original_name,
+            check::NAME_MAX,
+        )?;
         check::text("the file's media type", &new.media_type, check::NAME_MAX)?;
         let text = new.content.as_deref().unwrap_or_default();
         check::text("the file's text", text, usize::MAX)?;
@@ -128,7 +132,8 @@ impl Store {
             updated_at: now,
             content: None,
         };
-        let insert = "INSERT INTO folder_files (id, folder_id, name, original_name, media_type, size,
+        let insert =
+            "INSERT INTO folder_files (id, folder_id, name, original_name, media_type, size,
                 status, attempts, created_at, updated_at, upload, content)
             VALUES ($1, $2, $3, $4, $5, $6, $7, 0, $8, $9, $10, $11)";
         let insert = Statement::new(insert)
@@ -168,11 +173,7 @@ async fn named(
 }
 
 /// The name with the first number that no file of the folder has.
-async fn free_name(
-    transaction: &mut Transaction,
-    folder: &FolderId,
-    name: &str,
-) -> Result<String> {
+async fn free_name(transaction: &mut Transaction, folder: &FolderId, name: &str) -> Result<String> {
     let query = "SELECT name FROM folder_files WHERE folder_id = $1";
     let query = Statement::new(query).bind(folder.to_string());
     let rows = transaction.all(query).await?;

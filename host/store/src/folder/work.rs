@@ -177,7 +177,8 @@ impl Store {
             }
         };
         let mut transaction = self.database().begin(Durability::Power).await?;
-        let update = "UPDATE folder_files SET status = $1, error = $2, upload = NULL, updated_at = $3
+        let update =
+            "UPDATE folder_files SET status = $1, error = $2, upload = NULL, updated_at = $3
             WHERE id = $4";
         let update = Statement::new(update)
             .bind(status.as_str())

@@ -176,7 +176,14 @@ pub(crate) async fn detach_source(
     State(app): State<AppState>,
     Path((agent_id, source_id)): Path<(String, String)>,
 ) -> Result<Json<Value>, Refusal> {
-    change(app, Client { is_legacy: true }, &agent_id, &source_id, false).await
+    change(
+        app,
+        Client { is_legacy: true },
+        &agent_id,
+        &source_id,
+        false,
+    )
+    .await
 }
 
 async fn change(

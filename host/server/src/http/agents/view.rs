@@ -14,8 +14,8 @@ use crate::{
     app::App,
     contract::Refusal,
     http::{
-        blocks::view::BlockView, folders::view::SourceView, identities::view::IdentityView, messages::view::approval_request,
-        tools::view::ToolView,
+        blocks::view::BlockView, folders::view::SourceView, identities::view::IdentityView,
+        messages::view::approval_request, tools::view::ToolView,
     },
 };
 

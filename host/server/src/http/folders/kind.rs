@@ -7,7 +7,25 @@ use crate::contract::Refusal;
 
 /// The media types of the endings that name texts.
 const ENDINGS: &[(&str, &[&str])] = &[
-    ("text/plain", &["txt", "text", "log", "cfg", "conf", "env", "ini", "properties", "rst", "tex", "srt", "vtt", "diff", "patch"]),
+    (
+        "text/plain",
+        &[
+            "txt",
+            "text",
+            "log",
+            "cfg",
+            "conf",
+            "env",
+            "ini",
+            "properties",
+            "rst",
+            "tex",
+            "srt",
+            "vtt",
+            "diff",
+            "patch",
+        ],
+    ),
     ("text/markdown", &["md", "markdown", "mdx"]),
     ("application/json", &["json", "ipynb"]),
     ("application/jsonl", &["jsonl", "ndjson"]),
@@ -32,7 +50,10 @@ const ENDINGS: &[(&str, &[&str])] = &[
     ("text/x-swift", &["swift"]),
     ("text/x-kotlin", &["kt", "kts"]),
     ("text/x-scala", &["scala"]),
-    ("text/x-shellscript", &["sh", "bash", "zsh", "fish", "ps1", "bat"]),
+    (
+        "text/x-shellscript",
+        &["sh", "bash", "zsh", "fish", "ps1", "bat"],
+    ),
     ("text/x-sql", &["sql"]),
     ("text/x-r", &["r"]),
     ("text/x-lua", &["lua"]),

@@ -163,7 +163,7 @@ pub(crate) async fn delete(
 }
 
 /// Agents name files by the folder's name, in one line.
-fn check_name(name: &str) -> Result<(), Refusal> {
+pub(crate) fn check_name(name: &str) -> Result<(), Refusal> {
     if name.trim().is_empty() || name.chars().any(char::is_control) {
         return Err(Refusal::bad_request(
             "INVALID_ARGUMENT: a folder's name is one line and not empty",

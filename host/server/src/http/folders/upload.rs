@@ -27,7 +27,7 @@ use crate::{
 };
 
 /// Bytes of a file.
-pub(super) const FILE_MAX: usize = 32 << 20;
+pub(crate) const FILE_MAX: usize = 32 << 20;
 /// Bytes of a form: a file of the largest size, and what is around it.
 const UPLOAD_MAX: usize = FILE_MAX + (64 << 10);
 /// A file of the largest size over a line of 0.25 MB/s.
@@ -160,7 +160,7 @@ async fn slot() -> Result<SemaphorePermit<'static>, Rejection> {
 }
 
 /// The name of a file without the folders that some clients put before it.
-fn plain_name(name: &str) -> Result<String, Refusal> {
+pub(crate) fn plain_name(name: &str) -> Result<String, Refusal> {
     let name = name.rsplit(['/', '\\']).next().unwrap_or_default().trim();
     let is_usable = !name.is_empty()
         && ![".", ".."].contains(&name)

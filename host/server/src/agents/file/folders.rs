@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use bulkhead_domain::{
-    Agent, AgentFile, EmbeddingConfig, Folder, FolderFile, Timestamp,
+    Agent, AgentFile, EmbeddingConfig, Folder, FolderFile,
     id::{FileId, FolderId},
 };
 use bulkhead_store::{AgentFileFilter, FolderFileFilter, PAGE_MAX, Paging};
@@ -177,7 +177,7 @@ fn attachment(
         file_name: file.path,
         is_open: file.is_open,
         visible_content: file.visible,
-        last_accessed_at: offset(Timestamp::from_micros(file.last_accessed_at.micros())),
+        last_accessed_at: offset(file.last_accessed_at),
         start_line: file.first_line,
         end_line: file.last_line,
     }

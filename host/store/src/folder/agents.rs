@@ -54,8 +54,9 @@ impl Store {
     ) -> Result<()> {
         let mut transaction = self.database().begin(Durability::Power).await?;
         lock(&mut transaction, agent).await?;
-        let known = expect_known(&mut transaction, "folder", "folders", &[folder.to_string()]);
-        known.await.map_err(|error| match error {
+        let ids = [folder.to_string()];
+        let known = expect_known(&mut transaction, "folder", "folders", &ids).await;
+        known.map_err(|error| match error {
             StoreError::UnknownReferences { .. } => super::missing(folder),
             error => error,
         })?;

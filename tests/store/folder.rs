@@ -270,7 +270,7 @@ on_both! {
         limited(&store, &agent, 2, 47).await;
         let cut = store.open_file(&agent, &ids[0], Lines::default()).await.unwrap();
         let cut = cut.file.visible.unwrap();
-        assert!(cut.starts_with("[Viewing file start (out of 3 lines)]\n1: one\n2...[TRUNCATED]"), "{cut}");
+        assert!(cut.starts_with("[Viewing file start (out of 3 lines)]\n1: one\n2:...[TRUNCATED]"), "{cut}");
     }
 
     async fn the_folders_of_an_agent_are_put_with_its_other_relations(database) {

@@ -44,7 +44,8 @@ async fn things(server: &TestServer, person: &Person) -> BTreeMap<&'static str, 
     let input = json!({ "input": "private", "streaming": false });
     let answer = made(&format!("/v1/agents/{agent_id}/messages"), input).await;
     let message = answer["messages"][0].clone();
-    let config = json!({ "embedding_endpoint_type": "openai", "embedding_model": "m", "embedding_dim": 8 });
+    let config =
+        json!({ "embedding_endpoint_type": "openai", "embedding_model": "m", "embedding_dim": 8 });
     let folder = json!({ "name": "private", "embedding_config": config });
     let folder = made("/v1/folders/", folder).await;
     let runs = person

@@ -23,7 +23,7 @@ use crate::{
         folders::{self, view::SourceView},
         missing,
         query::Path,
-        scope, unbroken_contract,
+        unbroken_contract,
     },
 };
 

@@ -8,7 +8,7 @@ use axum::{
 };
 use bulkhead_store::{DuplicateFile, NewFile, StoreError};
 use tokio::sync::{Semaphore, SemaphorePermit};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
 use super::{find, form, kind, view::FileView};
 use crate::{
@@ -60,7 +60,7 @@ pub(crate) struct UploadForm {
 }
 
 /// How a file is taken.
-#[derive(Clone, IntoParams)]
+#[derive(Clone, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct UploadQuery {
     /// what happens where the folder has a file of this name: suffix (the default), error, skip or

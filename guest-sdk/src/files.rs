@@ -18,6 +18,26 @@ pub struct File {
     pub open: bool,
 }
 
+/// Lines of a file, from 1.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Lines {
+    /// None from the start.
+    pub first: Option<u32>,
+    /// The last one, included; none to the end.
+    pub last: Option<u32>,
+}
+
+/// How a file was opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Opened {
+    /// What the agent sees of the file now.
+    pub text: String,
+    /// The lines that it saw before; none where the file was closed.
+    pub previous: Option<Lines>,
+    /// Files that were closed so that no more are open than may be.
+    pub closed: Vec<String>,
+}
+
 /// A place in a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hit {
@@ -25,7 +45,7 @@ pub struct Hit {
     pub file: String,
     /// The line, from 1.
     pub line: u32,
-    /// The text there.
+    /// The text there, with the lines around it that were asked for.
     pub text: String,
     /// How well it matches, where the search ranks.
     pub score: Option<f64>,
@@ -54,9 +74,14 @@ pub fn listing() -> Result<Vec<File>, Error> {
     host::files::listing()
 }
 
-/// Opens a file in the agent's context and gives its text, or the lines from first to last of it.
-pub fn open(name: &str, first_line: Option<u32>, last_line: Option<u32>) -> Result<String, Error> {
-    host::files::open(name, first_line, last_line)
+/// How many files may be open at once.
+pub fn open_limit() -> Result<u32, Error> {
+    host::files::open_limit()
+}
+
+/// Puts lines of a file into the agent's context.
+pub fn open(name: &str, lines: Lines) -> Result<Opened, Error> {
+    host::files::open(name, lines)
 }
 
 /// Takes a file out of the agent's context.

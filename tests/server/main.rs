@@ -22,6 +22,7 @@ mod credentials;
 mod deleted;
 mod documents;
 mod failures;
+mod folders;
 mod grants;
 mod hostile;
 mod internal;

@@ -318,6 +318,7 @@ on_both! {
             tags: Some(texts(["new"])),
             secrets: Some(pairs([("B", "2")])),
             identity_ids: Some(vec![owner.id]),
+            ..Default::default()
         };
         let changed = store.update_agent(&id, unchanged, &relations).await.unwrap();
         assert_eq!(changed.message_ids, ids);
@@ -329,6 +330,7 @@ on_both! {
         let none = AgentRelations {
             tool_ids: Some(vec![]), block_ids: Some(vec![]), tags: Some(vec![]),
             secrets: Some(vec![]), identity_ids: Some(vec![]),
+            ..Default::default()
         };
         store.update_agent(&id, unchanged, &none).await.unwrap();
         assert!(tool_names(&store, &new.agent).await.is_empty());

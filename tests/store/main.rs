@@ -46,6 +46,7 @@ mod component;
 mod conversation;
 mod credential;
 mod database;
+mod folder;
 mod full;
 mod grant;
 mod history;

@@ -63,6 +63,7 @@ mod tests {
         for expected in [
             "demo",
             "fetch_webpage",
+            "files",
             "memory",
             "messages",
             "recall",
@@ -107,10 +108,12 @@ mod tests {
         let own_block = serde_json::json!({ "memory": { "labels": ["human"], "write": true } });
         let recall = serde_json::json!({ "recall": true });
         let agents = serde_json::json!({ "agents": ["*"] });
+        let files = serde_json::json!({ "files": true });
         for (component, allowed) in [
             (super::MEMORY, vec![&any_block, &own_block]),
             (super::RECALL, vec![&recall]),
             (super::MESSAGES, vec![&agents]),
+            (super::FILES, vec![&files]),
         ] {
             let wishes = wishes(component);
             assert!(!wishes.is_empty());

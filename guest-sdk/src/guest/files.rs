@@ -4,19 +4,30 @@ use super::{
     owned,
     wit::files::{self, FileError},
 };
-use crate::files::{Error, File, Hit};
+use crate::files::{Error, File, Hit, Lines, Opened};
 
 pub(crate) fn listing() -> Result<Vec<File>, Error> {
     let files = files::listing().map_err(error)?;
     Ok(files.into_iter().map(file).collect())
 }
 
-pub(crate) fn open(
-    name: &str,
-    first_line: Option<u32>,
-    last_line: Option<u32>,
-) -> Result<String, Error> {
-    files::open(name, first_line, last_line).map_err(error)
+pub(crate) fn open_limit() -> Result<u32, Error> {
+    files::open_limit().map_err(error)
+}
+
+pub(crate) fn open(name: &str, lines: Lines) -> Result<Opened, Error> {
+    let Lines { first, last } = lines;
+    let opened = files::open(name, files::Lines { first, last }).map_err(error)?;
+    let files::Opened {
+        text,
+        previous,
+        closed,
+    } = opened;
+    Ok(Opened {
+        text,
+        previous: previous.map(|files::Lines { first, last }| Lines { first, last }),
+        closed,
+    })
 }
 
 pub(crate) fn close(name: &str) -> Result<(), Error> {

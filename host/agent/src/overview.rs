@@ -83,6 +83,7 @@ impl Engine {
             .partition(|message| message.role == Role::Summary);
         let summary = summaries.first().map(Message::plain_text);
         let rules = Some(sections.rules.clone()).filter(|rules| !rules.is_empty());
+        let directories = Some(sections.directories).filter(|text| !text.is_empty());
         let mut overview = ContextOverview {
             context_window_size_max: thread.agent.llm_config.context_window,
             context_window_size_current: 0,
@@ -97,8 +98,8 @@ impl Engine {
             memory_filesystem: None,
             num_tokens_tool_usage_rules: rules.as_deref().map_or(0, text_tokens),
             tool_usage_rules: rules,
-            num_tokens_directories: 0,
-            directories: None,
+            num_tokens_directories: directories.as_deref().map_or(0, text_tokens),
+            directories,
             num_tokens_external_memory_summary: text_tokens(&sections.metadata),
             external_memory_summary: sections.metadata,
             num_tokens_summary_memory: summary.as_deref().map_or(0, text_tokens),
@@ -111,6 +112,7 @@ impl Engine {
         overview.context_window_size_current = overview.num_tokens_system
             + overview.num_tokens_core_memory
             + overview.num_tokens_tool_usage_rules
+            + overview.num_tokens_directories
             + overview.num_tokens_external_memory_summary
             + overview.num_tokens_summary_memory
             + overview.num_tokens_functions_definitions

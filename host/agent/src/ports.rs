@@ -7,7 +7,7 @@ use bulkhead_domain::{
     id::{ConversationId, RunId, StepId},
 };
 use bulkhead_llm::{ChatReply, ChatRequest, Endpoint, LlmError, chat::Deltas};
-use bulkhead_sandbox::services::{AgentsService, MemoryService, RecallService};
+use bulkhead_sandbox::services::{AgentsService, FilesService, MemoryService, RecallService};
 use bulkhead_store::ToolRecord;
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
@@ -62,6 +62,8 @@ pub struct Invocation {
     pub memory: Arc<dyn MemoryService>,
     /// Its archive and conversation.
     pub recall: Arc<dyn RecallService>,
+    /// The files of its folders.
+    pub files: Arc<dyn FilesService>,
     /// Other agents.
     pub agents: Arc<dyn AgentsService>,
 }

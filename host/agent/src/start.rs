@@ -40,6 +40,8 @@ pub fn system_message(
     at: Timestamp,
 ) -> Message {
     let sections = Sections::of(&Parts {
+        directories: &[],
+        files_open: 0,
         agent,
         blocks,
         conversation,

@@ -131,7 +131,10 @@ impl Thread {
         let all = store.count_messages(&filter).await?;
         let seen = self.context.len() + usize::from(self.system.is_some());
         let (passages, tags) = archive(store, &agent.id).await?;
+        let (directories, files_open) = store.directories(&agent.id).await?;
         Ok(Sections::of(&Parts {
+            directories: &directories,
+            files_open,
             agent,
             blocks: &self.blocks,
             conversation: self.conversation_id(),

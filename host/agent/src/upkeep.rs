@@ -233,10 +233,11 @@ impl Engine {
                 cancel,
                 memory: Arc::clone(&services.memory) as _,
                 recall: Arc::clone(&services.recall) as _,
+                files: Arc::clone(&services.files) as _,
                 agents: Arc::clone(&services.agents) as _,
             })
             .await;
-        if services.memory.is_changed() {
+        if services.is_changed() {
             self.recompile_after_change(agent_id).await?;
         }
         Ok(Some(executed))

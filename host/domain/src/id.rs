@@ -157,6 +157,12 @@ kinds! {
     GroupKind = "group", GroupId;
     /// A server of tools that speaks MCP.
     McpServerKind = "mcp_server", McpServerId;
+    /// A collection of files. The contract has two names for it, and one prefix.
+    FolderKind = "source", FolderId;
+    /// A file of a folder.
+    FileKind = "file", FileId;
+    /// A file as an agent has it.
+    AgentFileKind = "file_agent", AgentFileId;
     /// A person who signs in to the platform.
     UserKind = "user", UserId;
     /// One sign-in of a user.

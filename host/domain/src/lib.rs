@@ -10,6 +10,7 @@
 //! - [`identity`]: to whom agents and blocks belong.
 //! - [`tool_rule`]: which tools an agent may and must call when; [`rule_book`]: what that means.
 //! - [`conversation`]: further threads of an agent; [`archive`]: texts that agents look up.
+//! - [`folder`]: collections of files that agents read.
 //! - [`platform`]: people, types of agents, projects and the agents in them.
 //! - [`timestamp`]: RFC 3339 points in time, as the API writes them.
 
@@ -19,6 +20,7 @@ pub mod block;
 pub mod content;
 pub mod conversation;
 pub mod digest;
+pub mod folder;
 pub mod id;
 pub mod identity;
 pub mod message;
@@ -38,6 +40,7 @@ pub use block::{Block, BlockChange};
 pub use content::{Content, Output, Problem, ToolError, Upstream};
 pub use conversation::Conversation;
 pub use digest::{Digest, Hasher};
+pub use folder::{AgentFile, FilePassage, FileStatus, Folder, FolderFile};
 pub use id::Id;
 pub use identity::{Identity, IdentityProperty, IdentityPropertyType, IdentityType};
 pub use message::{Approval, ImageSource, Message, Part, Role, ToolCall, ToolReturn, ToolStatus};

@@ -247,6 +247,26 @@ pub struct AttachedFile {
     pub open: bool,
 }
 
+/// Lines of a file, from 1.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct FileLines {
+    /// None from the start.
+    pub first: Option<u32>,
+    /// The last one, included; none to the end.
+    pub last: Option<u32>,
+}
+
+/// How a file was opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenedFile {
+    /// What the agent sees of the file now.
+    pub text: String,
+    /// The lines that it saw before; none where the file was closed.
+    pub previous: Option<FileLines>,
+    /// Files that were closed so that no more are open than may be.
+    pub closed: Vec<String>,
+}
+
 /// A place in a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FileHit {
@@ -275,16 +295,17 @@ pub enum FilesError {
 pub trait FilesService: Send + Sync {
     /// All files.
     fn listing(&self) -> BoxFuture<'_, Result<Vec<AttachedFile>, FilesError>>;
-    /// Opens a file and gives its text, or the lines asked for (from 1, inclusive).
+    /// How many files may be open at once.
+    fn open_limit(&self) -> BoxFuture<'_, Result<u32, FilesError>>;
+    /// Puts lines of a file into the agent's context.
     fn open<'a>(
         &'a self,
         name: &'a str,
-        first_line: Option<u32>,
-        last_line: Option<u32>,
-    ) -> BoxFuture<'a, Result<String, FilesError>>;
+        lines: FileLines,
+    ) -> BoxFuture<'a, Result<OpenedFile, FilesError>>;
     /// Closes a file.
     fn close<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<(), FilesError>>;
-    /// Searches by regular expression.
+    /// Searches by regular expression, in all files where no names are given.
     fn grep(
         &self,
         pattern: String,

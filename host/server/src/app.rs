@@ -40,6 +40,8 @@ pub(crate) struct App {
     pub(crate) engine: Engine,
     /// Runs in the background whose events this server stores.
     pub(crate) recordings: Recordings,
+    /// Told of files whose text is to be read.
+    pub(crate) file_work: tokio::sync::Notify,
     /// What goes on when nobody waits for it any more, and ends before the server does.
     pub(crate) tasks: TaskTracker,
     /// The way out for what the server itself fetches for clients.

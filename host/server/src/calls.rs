@@ -12,7 +12,7 @@ use bulkhead_domain::Receipt;
 use bulkhead_policy::{Capabilities, Limits};
 use bulkhead_sandbox::{
     Authority, Call, EventSink, Lineage, Report, Services,
-    services::{AgentsService, MemoryService, RecallService},
+    services::{AgentsService, FilesService, MemoryService, RecallService},
 };
 use futures::{FutureExt as _, future::BoxFuture};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -57,6 +57,8 @@ pub(crate) struct Behalf {
     pub(crate) memory: Option<Arc<dyn MemoryService>>,
     /// Behind the interface `recall`.
     pub(crate) recall: Option<Arc<dyn RecallService>>,
+    /// Behind the interface `files`.
+    pub(crate) files: Option<Arc<dyn FilesService>>,
     /// Behind the interface `agents`.
     pub(crate) agents: Option<Arc<dyn AgentsService>>,
     /// Whether whoever makes the call stores its receipt, with the step that it belongs to.
@@ -204,6 +206,7 @@ impl App {
             state: capabilities.state.then(|| Arc::clone(&self.state)),
             memory: behalf.memory.clone(),
             recall: behalf.recall.clone(),
+            files: behalf.files.clone(),
             agents: behalf.agents.clone(),
             peers: (!capabilities.peers.is_empty()).then(peers),
             env: Arc::clone(&self.env),

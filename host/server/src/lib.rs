@@ -11,6 +11,7 @@
 //! - `data_dir`: the folder of a server; `database`: its key and database. `retention`: how long
 //!   receipts are kept.
 //! - `platform`: people, their tokens, and what models cost.
+//! - `file_work`: from uploaded files to texts that can be searched.
 //! - `abandoned`: runs whose server died.
 
 mod abandoned;
@@ -23,6 +24,7 @@ mod connection;
 mod contract;
 mod data_dir;
 mod database;
+mod file_work;
 mod http;
 mod limits_patch;
 mod listener;

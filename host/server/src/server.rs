@@ -20,7 +20,7 @@ use crate::{
     agents::{models::AllModels, tools::SandboxTools},
     app::App,
     calls::Calls,
-    data_dir, database,
+    data_dir, database, file_work,
     http::{self, auth::Access, messages::background::Recordings, observe::RequestIds},
     listener::Connections,
     mcp,
@@ -256,6 +256,7 @@ async fn open(config: &Config, closing: CancellationToken) -> Result<Arc<App>, S
         client_timeout: config.client_timeout,
         egress: own_egress,
         tasks: TaskTracker::new(),
+        file_work: tokio::sync::Notify::new(),
         engine,
         recordings: Recordings::default(),
         models,
@@ -301,6 +302,11 @@ impl Running {
         ));
         // As long as runs go on: others may wait for their turn.
         let ended = CancellationToken::new();
+        let reading = tokio::spawn(file_work::run(
+            Arc::clone(&self.app),
+            self.config.is_shared(),
+            self.stop.clone(),
+        ));
         let watching = tokio::spawn(abandoned::watch(
             Arc::clone(&self.app),
             self.config.run_silence,
@@ -331,6 +337,9 @@ impl Running {
         }
         if let Err(error) = watching.await {
             tracing::error!(%error, "watching over abandoned runs failed");
+        }
+        if let Err(error) = reading.await {
+            tracing::error!(%error, "reading files failed");
         }
         self.app.tasks.close();
         self.app.tasks.wait().await;

@@ -66,6 +66,7 @@ pub mod conversation;
 pub mod credential;
 pub mod error;
 mod fold;
+pub mod folder;
 pub mod grant;
 pub mod identity;
 pub mod instance;
@@ -109,6 +110,10 @@ pub use component::{ComponentFilter, ComponentRecord, ComponentStatus, NewCompon
 pub use conversation::{ConversationFilter, ConversationOrder};
 pub use credential::{Credential, CredentialSecret, NewCredential};
 pub use error::{Result, StoreError};
+pub use folder::{
+    Added, AgentFileFilter, Directory, DuplicateFile, FilePassageFilter, FilePassageSearch,
+    FileWork, FolderAgentsFilter, FolderFileFilter, FolderFilter, FolderSize, NewFile, Opened,
+};
 pub use grant::{Grant, GrantFilter};
 pub use identity::{IdentityFilter, IdentityRelations};
 pub use instance::{InstanceFilter, InstanceRecord};

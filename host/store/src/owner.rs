@@ -1,5 +1,6 @@
-//! Whose things are: who made an agent, a block, a tool, an archive or an identity. What an agent has
-//! (conversations, runs, steps, messages) is whose the agent is; a passage is whose its archive is.
+//! Whose things are: who made an agent, a block, a tool, an archive, a folder or an identity. What an
+//! agent has (conversations, runs, steps, messages, its view of files) is whose the agent is; a passage
+//! is whose its archive or folder is, a file whose its folder is.
 //!
 //! A tool is everybody's unless a user of the platform made it: those of the server itself, and what
 //! the operator saved, have other creators or none. That is not noted anywhere but found in the table
@@ -16,7 +17,7 @@ use crate::{
 
 /// What an id begins with, and the query for the users who made the things with such ids; it ends
 /// before the list of ids.
-const KINDS: [(&str, &str); 10] = [
+const KINDS: [(&str, &str); 14] = [
     (
         "agent-",
         "SELECT t.id, u.id FROM agents t LEFT JOIN users u ON u.id = t.created_by_id
@@ -67,6 +68,26 @@ const KINDS: [(&str, &str); 10] = [
         "SELECT t.id, u.id FROM passages t JOIN archives a ON a.id = t.archive_id
         LEFT JOIN users u ON u.id = a.created_by_id WHERE t.id IN (",
     ),
+    (
+        "passage-",
+        "SELECT t.id, u.id FROM file_passages t JOIN folders d ON d.id = t.folder_id
+        LEFT JOIN users u ON u.id = d.created_by_id WHERE t.id IN (",
+    ),
+    (
+        "source-",
+        "SELECT t.id, u.id FROM folders t LEFT JOIN users u ON u.id = t.created_by_id
+        WHERE t.id IN (",
+    ),
+    (
+        "file-",
+        "SELECT t.id, u.id FROM folder_files t JOIN folders d ON d.id = t.folder_id
+        LEFT JOIN users u ON u.id = d.created_by_id WHERE t.id IN (",
+    ),
+    (
+        "file_agent-",
+        "SELECT t.id, u.id FROM agent_files t JOIN agents a ON a.id = t.agent_id
+        LEFT JOIN users u ON u.id = a.created_by_id WHERE t.id IN (",
+    ),
 ];
 
 /// Whose a thing is.
@@ -92,8 +113,8 @@ impl Owner {
 
 impl Store {
     /// Whose the things with these ids are, of whatever kinds (`agent-`, `block-`, `tool-`,
-    /// `archive-`, `identity-`, `conv-`, `run-`, `step-`, `message-`, `passage-`): an entry for each
-    /// that is there. [`FILTER_LIST_MAX`] at once at most.
+    /// `archive-`, `identity-`, `conv-`, `run-`, `step-`, `message-`, `passage-`,
+    /// `source-`, `file-`, `file_agent-`): an entry for each that is there. [`FILTER_LIST_MAX`] at once at most.
     pub async fn owners(&self, ids: &[&str]) -> Result<HashMap<String, Owner>> {
         if ids.len() > FILTER_LIST_MAX {
             return Err(StoreError::Quota {

@@ -13,6 +13,7 @@ import "./resources/streams.mjs";
 import "./resources/approvals.mjs";
 import "./resources/runs.mjs";
 import "./resources/files.mjs";
+import "./resources/folders.mjs";
 import { runChecks } from "./resources/testing.mjs";
 
 if (process.env.FAKE_OPENAI) await import("./resources/vendors.mjs");

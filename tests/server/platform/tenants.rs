@@ -44,6 +44,10 @@ async fn things(server: &TestServer, person: &Person) -> BTreeMap<&'static str, 
     let input = json!({ "input": "private", "streaming": false });
     let answer = made(&format!("/v1/agents/{agent_id}/messages"), input).await;
     let message = answer["messages"][0].clone();
+    let config =
+        json!({ "embedding_endpoint_type": "openai", "embedding_model": "m", "embedding_dim": 8 });
+    let folder = json!({ "name": "private", "embedding_config": config });
+    let folder = made("/v1/folders/", folder).await;
     let runs = person
         .get(server, &format!("/v1/runs/?agent_id={agent_id}"))
         .await
@@ -51,6 +55,8 @@ async fn things(server: &TestServer, person: &Person) -> BTreeMap<&'static str, 
     BTreeMap::from([
         ("block_id", text(&block["id"]).to_owned()),
         ("archive_id", archive_id),
+        ("folder_id", text(&folder["id"]).to_owned()),
+        ("source_id", text(&folder["id"]).to_owned()),
         ("passage_id", text(&passage["id"]).to_owned()),
         ("memory_id", text(&passage["id"]).to_owned()),
         ("conversation_id", text(&conversation["id"]).to_owned()),
@@ -117,7 +123,7 @@ on_both! {
         }
         assert!(asked > 150, "{asked}");
         for (path, name) in [
-            ("/v1/agents/", "agent_id"), ("/v1/blocks/", "block_id"), ("/v1/archives/", "archive_id"),
+            ("/v1/agents/", "agent_id"), ("/v1/blocks/", "block_id"), ("/v1/archives/", "archive_id"), ("/v1/folders/", "folder_id"), ("/v1/sources/", "source_id"),
             ("/v1/runs/", "run_id"), ("/v1/steps/", "step_id"), ("/v1/messages/", "message_id"),
             ("/v1/conversations/", "conversation_id"),
         ] {

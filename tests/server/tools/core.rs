@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::support::TestServer;
 
 /// Name, type, and required and optional parameters of every one of them.
-const TOOLS: [(&str, &str, &[&str], &[&str]); 19] = [
+const TOOLS: [(&str, &str, &[&str], &[&str]); 22] = [
     ("send_message", "letta_core", &["message"], &[]),
     (
         "conversation_search",
@@ -132,6 +132,24 @@ const TOOLS: [(&str, &str, &[&str], &[&str]); 19] = [
             "end_minutes_ago",
         ],
     ),
+    (
+        "open_files",
+        "letta_files_core",
+        &["file_requests"],
+        &["close_all_others"],
+    ),
+    (
+        "grep_files",
+        "letta_files_core",
+        &["pattern"],
+        &["include", "context_lines", "offset"],
+    ),
+    (
+        "semantic_search_files",
+        "letta_files_core",
+        &["query"],
+        &["limit"],
+    ),
 ];
 
 /// Every tool that comes with the server, once all are listed.
@@ -185,7 +203,13 @@ async fn clients_find_the_tools_of_the_contract_by_name_and_type() {
         assert_eq!(tool["source_code"], "", "{name}");
         assert_eq!(tool["return_char_limit"], 50_000, "{name}");
         assert_eq!(tool["default_requires_approval"], Value::Null, "{name}");
-        let parallel = ["conversation_search", "archival_memory_search"].contains(&name);
+        let parallel = [
+            "conversation_search",
+            "archival_memory_search",
+            "grep_files",
+            "semantic_search_files",
+        ];
+        let parallel = parallel.contains(&name);
         assert_eq!(tool["enable_parallel_execution"], parallel, "{name}");
         let schema = &tool["json_schema"];
         assert_eq!(schema["name"], name);

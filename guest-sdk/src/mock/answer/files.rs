@@ -1,7 +1,11 @@
-//! Interface `files`. A pattern is a plain text here, no regular expression.
+//! Interface `files`. A pattern is a plain text here, no regular expression, and a view that was open
+//! before counts as one of the whole file.
 
 use super::{missing, with};
-use crate::files::{Error, File, Hit};
+use crate::files::{Error, File, Hit, Lines, Opened};
+
+/// How many files may be open. The mock closes none.
+const OPEN_LIMIT: u32 = 10;
 
 pub(crate) fn listing() -> Result<Vec<File>, Error> {
     with(|host| {
@@ -10,12 +14,15 @@ pub(crate) fn listing() -> Result<Vec<File>, Error> {
     })
 }
 
-pub(crate) fn open(
-    name: &str,
-    first_line: Option<u32>,
-    last_line: Option<u32>,
-) -> Result<String, Error> {
-    let (first, last) = (first_line.unwrap_or(1), last_line.unwrap_or(u32::MAX));
+pub(crate) fn open_limit() -> Result<u32, Error> {
+    with(|host| {
+        host.files.as_ref().ok_or_else(denied)?;
+        Ok(OPEN_LIMIT)
+    })
+}
+
+pub(crate) fn open(name: &str, lines: Lines) -> Result<Opened, Error> {
+    let (first, last) = (lines.first.unwrap_or(1), lines.last.unwrap_or(u32::MAX));
     if first == 0 || last < first {
         return Err(Error::Invalid(
             "lines count from 1, the last is not before the first".to_owned(),
@@ -23,11 +30,17 @@ pub(crate) fn open(
     }
     with(|host| {
         let (file, text) = find(&mut host.files, name)?;
-        file.open = true;
-        let lines = (1u32..)
+        let numbered = (1u32..)
             .zip(text.lines())
             .filter(|(number, _)| (first..=last).contains(number));
-        Ok(lines.map(|(_, line)| line).collect::<Vec<_>>().join("\n"))
+        let text = numbered.map(|(_, line)| line).collect::<Vec<_>>();
+        let opened = Opened {
+            text: text.join("\n"),
+            previous: file.open.then(Lines::default),
+            closed: Vec::new(),
+        };
+        file.open = true;
+        Ok(opened)
     })
 }
 
@@ -98,18 +111,23 @@ fn denied() -> Error {
 #[cfg(test)]
 mod tests {
     use crate::{
-        files::{Error, close, grep, listing, open},
+        files::{Error, Lines, close, grep, listing, open},
         mock::Host,
     };
 
     #[test]
     fn an_opened_file_gives_its_lines_and_is_open_until_closed() {
         let _host = Host::new().file("notes.txt", "a\nb\nc").install();
-        assert_eq!(open("notes.txt", Some(2), None), Ok("b\nc".to_owned()));
+        let from_two = Lines {
+            first: Some(2),
+            last: None,
+        };
+        let opened = open("notes.txt", from_two).expect("the file is there");
+        assert_eq!((opened.text.as_str(), opened.previous), ("b\nc", None));
         assert_eq!(listing().map(|files| files[0].open), Ok(true));
         close("notes.txt").expect("the file is there");
         assert_eq!(listing().map(|files| files[0].open), Ok(false));
-        assert_eq!(open("other", None, None), Err(Error::NotFound));
+        assert_eq!(open("other", Lines::default()), Err(Error::NotFound));
     }
 
     #[test]

@@ -86,7 +86,7 @@ impl Driver {
             executed
         };
         gathered.tools += began.elapsed();
-        gathered.memory_changed |= services.memory.is_changed();
+        gathered.memory_changed |= services.is_changed();
         let mut returns = Vec::with_capacity(executed.len());
         for ((call, ran), done) in calls.iter().zip(ran).zip(executed) {
             // A call that was refused is none for the rules.
@@ -148,6 +148,7 @@ impl Driver {
             cancel: self.cancel().child_token(),
             memory: Arc::clone(&services.memory) as _,
             recall: Arc::clone(&services.recall) as _,
+            files: Arc::clone(&services.files) as _,
             agents: Arc::clone(&services.agents) as _,
         }))
     }

@@ -47,7 +47,7 @@ use crate::{
     input::Decision,
     pack, prompt,
     request::{RunRequest, RunType},
-    services::{AgentMemory, AgentRecall, OtherAgents},
+    services::{AgentFiles, AgentMemory, AgentRecall, OtherAgents},
     thread::Thread,
     toolset::ToolSet,
     turn::Awaited,
@@ -437,10 +437,16 @@ impl Driver {
 pub(crate) struct StepServices {
     pub(crate) memory: Arc<AgentMemory>,
     pub(crate) recall: Arc<AgentRecall>,
+    pub(crate) files: Arc<AgentFiles>,
     pub(crate) agents: Arc<OtherAgents>,
 }
 
 impl StepServices {
+    /// Whether something was changed that the system prompt shows.
+    pub(crate) fn is_changed(&self) -> bool {
+        self.memory.is_changed() || self.files.is_changed()
+    }
+
     pub(crate) fn new(
         engine: &Engine,
         thread: &Thread,
@@ -466,6 +472,11 @@ impl StepServices {
                 agent.id,
                 agent.name.clone(),
                 thread.conversation_id(),
+            )),
+            files: Arc::new(AgentFiles::new(
+                store.clone(),
+                agent.id,
+                agent.max_files_open,
             )),
             agents: Arc::new(OtherAgents {
                 engine: engine.clone(),

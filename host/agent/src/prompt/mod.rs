@@ -1,14 +1,17 @@
-//! The system prompt: instructions, memory, rules and metadata, in the sections that clients know.
+//! The system prompt: instructions, memory, rules, folders and metadata, in the sections that clients know.
 //!
 //! Tags, their order and the lines `- key: value` are the contract; sentences are ours.
 
 mod base;
+mod directories;
 
 use std::fmt::Write as _;
 
 use bulkhead_domain::{Agent, Block, RuleBook, Timestamp, block, id::ConversationId};
 
 use crate::{clock, request::ClientSkill};
+
+use bulkhead_store::Directory;
 
 pub use base::instructions;
 
@@ -33,6 +36,10 @@ pub struct Parts<'a> {
     pub passages: u64,
     /// Tags of those passages.
     pub passage_tags: &'a [String],
+    /// Its folders with their files.
+    pub directories: &'a [Directory],
+    /// Its files that are open.
+    pub files_open: usize,
     /// When it was made from memory: shown as "last recompiled".
     pub at: Timestamp,
 }
@@ -46,6 +53,8 @@ pub struct Sections {
     pub memory: String,
     /// `<tool_usage_rules>`.
     pub rules: String,
+    /// `<directories>`.
+    pub directories: String,
     /// `<memory_metadata>`.
     pub metadata: String,
 }
@@ -57,6 +66,7 @@ impl Sections {
             instructions: parts.agent.system.clone(),
             memory: memory(parts.blocks),
             rules: rules(&RuleBook::new(&parts.agent.tool_rules)),
+            directories: directories::section(parts.agent, parts.directories, parts.files_open),
             metadata: metadata(parts),
         }
     }
@@ -75,7 +85,7 @@ impl Sections {
 
     /// The whole prompt.
     pub fn text(&self) -> String {
-        let parts = [&self.memory, &self.rules, &self.metadata];
+        let parts = [&self.memory, &self.rules, &self.directories, &self.metadata];
         let mut rest = String::new();
         for part in parts.into_iter().filter(|part| !part.is_empty()) {
             if !rest.is_empty() {

@@ -1,11 +1,13 @@
 //! What stands behind the interfaces of a tool's sandbox that reach the agent: its memory, its
-//! archive and conversation, other agents. Grants were checked before anything here is asked.
+//! archive and conversation, its files, other agents. Grants were checked before anything here is asked.
 
 mod agents;
+mod files;
 mod memory;
 mod recall;
 
 pub(crate) use agents::OtherAgents;
+pub(crate) use files::AgentFiles;
 pub(crate) use memory::AgentMemory;
 pub(crate) use recall::AgentRecall;
 

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::{
     entry::service,
-    wit::files::{File, FileError as WitError, Hit, Host},
+    wit::files::{File, FileError as WitError, Hit, Host, Lines, Opened},
 };
 use crate::{
-    services::{AttachedFile, FileHit, FilesError, FilesService},
+    services::{AttachedFile, FileHit, FileLines, FilesError, FilesService, OpenedFile},
     state::CallState,
 };
 
@@ -42,19 +42,27 @@ impl Host for CallState {
         }))
     }
 
+    async fn open_limit(&mut self) -> wasmtime::Result<Result<u32, WitError>> {
+        let begun = self.begin("files", "open-limit", None, 0).await;
+        let result = async { Ok(self.files_service()?.open_limit().await?) };
+        let result = result.await;
+        Ok(self.end(begun, result, |_| 0))
+    }
+
     async fn open(
         &mut self,
         name: String,
-        first_line: Option<u32>,
-        last_line: Option<u32>,
-    ) -> wasmtime::Result<Result<String, WitError>> {
+        lines: Lines,
+    ) -> wasmtime::Result<Result<Opened, WitError>> {
         let begun = self.begin("files", "open", Some(&name), name.len()).await;
         let result = async {
             let service = self.files_service()?;
-            Ok(service.open(&name, first_line, last_line).await?)
+            let Lines { first, last } = lines;
+            let opened = service.open(&name, FileLines { first, last }).await?;
+            Ok(Opened::from(opened))
         };
         let result = result.await;
-        Ok(self.end(begun, result, String::len))
+        Ok(self.end(begun, result, |opened: &Opened| opened.text.len()))
     }
 
     async fn close(&mut self, name: String) -> wasmtime::Result<Result<(), WitError>> {
@@ -118,6 +126,21 @@ impl From<AttachedFile> for File {
             size,
             media_type,
             open,
+        }
+    }
+}
+
+impl From<OpenedFile> for Opened {
+    fn from(opened: OpenedFile) -> Self {
+        let OpenedFile {
+            text,
+            previous,
+            closed,
+        } = opened;
+        Self {
+            text,
+            previous: previous.map(|FileLines { first, last }| Lines { first, last }),
+            closed,
         }
     }
 }

@@ -14,7 +14,7 @@ use super::{body, body::CreateAgent, checks, name, toolset};
 use crate::{
     app::App,
     contract::Refusal,
-    http::{missing, scope},
+    http::{agents::folders, missing, scope},
 };
 
 /// Makes an agent with all that hangs on it, or nothing.
@@ -22,6 +22,9 @@ pub(crate) async fn create(app: &App, body: CreateAgent) -> Result<NewAgent, Ref
     let new = prepare(app, body).await?;
     let created = app.store.create_agent(&new).await;
     created.map_err(missing::stored)?;
+    if !new.folder_ids.is_empty() {
+        folders::shown(app, new.agent.id).await?;
+    }
     Ok(new)
 }
 
@@ -41,6 +44,12 @@ pub(crate) async fn prepare(app: &App, mut body: CreateAgent) -> Result<NewAgent
     let identity_ids = body.identity_ids.take().unwrap_or_default();
     let older = body.tool_exec_environment_variables.take();
     let secrets = body::secrets(body.secrets.take(), older).unwrap_or_default();
+    let named = folders::named(app, body.folder_ids.take(), body.source_ids.take()).await?;
+    let folder_ids = named.unwrap_or_default();
+    let file_tool_ids = match folder_ids.is_empty() {
+        true => Vec::new(),
+        false => folders::file_tools(app).await?,
+    };
     let mut agent = agent(body, agent_type, llm, embedding, rules);
     let messages = first_messages(&agent, &blocks, sequence);
     agent.message_ids = messages.iter().map(|message| message.id).collect();
@@ -51,6 +60,8 @@ pub(crate) async fn prepare(app: &App, mut body: CreateAgent) -> Result<NewAgent
         tags,
         secrets,
         identity_ids,
+        folder_ids,
+        file_tool_ids,
         messages,
         ..NewAgent::new(agent)
     })
@@ -75,11 +86,7 @@ pub(super) fn check(body: &CreateAgent) -> Result<(), Refusal> {
             "Invalid agent type: AgentType.split_thread_agent",
         ));
     }
-    let mut folders = body.folder_ids.iter().chain(&body.source_ids).flatten();
-    // No agent of this server has folders yet, so that none is there.
-    folders
-        .next()
-        .map_or(Ok(()), |id| Err(missing::object("Source", id)))
+    Ok(())
 }
 
 /// The blocks to make, and all that the agent begins with in their order. Of two new ones with the

@@ -179,6 +179,7 @@ fn behalf(call: &Invocation) -> Behalf {
     Behalf {
         memory: Some(Arc::clone(&call.memory)),
         recall: Some(Arc::clone(&call.recall)),
+        files: Some(Arc::clone(&call.files)),
         agents: Some(Arc::clone(&call.agents)),
         // It is stored with the step, in one transaction; a call by hand belongs to none.
         keeps_receipt: call.step_id.is_some(),

@@ -2,6 +2,7 @@
 //!
 //! - [`agents`], [`blocks`], [`archives`], [`identities`], [`tags`]: agents and what hangs on them, as
 //!   clients of the V1 API know them. [`tools`]: their tools. [`missing`]: what of it is not there.
+//! - [`folders`]: files that agents read.
 //! - [`mcp_servers`]: where tools run that do not run here.
 //! - [`sandbox_configs`]: what such clients set up for all tools from source.
 //! - [`messages`], [`conversations`], [`chat_completions`]: what is sent to agents. [`runs`],
@@ -27,6 +28,7 @@ pub(crate) mod credentials;
 pub(crate) mod docs;
 pub(crate) mod error;
 pub(crate) mod events;
+pub(crate) mod folders;
 pub(crate) mod grants;
 pub(crate) mod health;
 pub(crate) mod identities;
@@ -80,6 +82,8 @@ fn documented() -> OpenApiRouter<AppState> {
         blocks::routes(),
         chat_completions::routes(),
         conversations::routes(),
+        folders::routes(),
+        folders::legacy::routes(),
         identities::routes(),
         mcp_servers::routes(),
         messages::routes(),

@@ -15,10 +15,11 @@ use crate::source;
 /// bare name is theirs whatever else is installed.
 ///
 /// Those that agents have by default come first.
-const SEEDED: [(&str, &[u8]); 5] = [
+const SEEDED: [(&str, &[u8]); 6] = [
     ("memory", bulkhead_tools::MEMORY),
     ("recall", bulkhead_tools::RECALL),
     ("messages", bulkhead_tools::MESSAGES),
+    ("files", bulkhead_tools::FILES),
     ("fetch_webpage", bulkhead_tools::FETCH_WEBPAGE),
     ("web_search", bulkhead_tools::WEB_SEARCH),
 ];
@@ -45,17 +46,18 @@ pub(crate) fn is_reserved_name(tool: &str) -> bool {
 }
 
 /// The components of the built-in tools that work on the agent itself, which calls them.
-const OF_AGENTS: [&[u8]; 3] = [
+const OF_AGENTS: [&[u8]; 4] = [
     bulkhead_tools::MEMORY,
     bulkhead_tools::RECALL,
     bulkhead_tools::MESSAGES,
+    bulkhead_tools::FILES,
 ];
 
 /// What the component of this digest may do without a person's grant: of an agent's own tools, to
 /// reach the agent that calls them. It goes by the bytes, since anybody may push others under the
 /// same name.
 pub(super) fn granted(digest: &Digest) -> Option<&'static Capabilities> {
-    static DIGESTS: LazyLock<[Digest; 3]> = LazyLock::new(|| OF_AGENTS.map(Digest::of));
+    static DIGESTS: LazyLock<[Digest; 4]> = LazyLock::new(|| OF_AGENTS.map(Digest::of));
     static GRANTED: LazyLock<Capabilities> = LazyLock::new(|| {
         let any = || BTreeSet::from([ANY.to_owned()]);
         Capabilities {
@@ -64,6 +66,7 @@ pub(super) fn granted(digest: &Digest) -> Option<&'static Capabilities> {
                 write: true,
             }),
             recall: true,
+            files: true,
             agents: any(),
             ..Capabilities::default()
         }

@@ -5,7 +5,7 @@ use bulkhead_store::ToolType;
 use serde_json::{Map, Value, json};
 
 /// The tools of each type; those of the other built-in components have the type of the web.
-const TYPES: [(ToolType, &[&str]); 5] = [
+const TYPES: [(ToolType, &[&str]); 6] = [
     (
         ToolType::LettaCore,
         &[
@@ -33,6 +33,7 @@ const TYPES: [(ToolType, &[&str]); 5] = [
             "memory_finish_edits",
         ],
     ),
+    (ToolType::LettaFilesCore, &FILE_TOOLS),
     (
         ToolType::LettaMultiAgentCore,
         &[
@@ -53,7 +54,15 @@ const TYPES: [(ToolType, &[&str]); 5] = [
 ];
 
 /// Those of them whose calls may run beside others. More of them only read, but clients compare.
-const PARALLEL: [&str; 2] = ["conversation_search", "archival_memory_search"];
+const PARALLEL: [&str; 4] = [
+    "conversation_search",
+    "archival_memory_search",
+    "grep_files",
+    "semantic_search_files",
+];
+
+/// The tools that an agent has as long as it has a folder.
+pub(crate) const FILE_TOOLS: [&str; 3] = ["open_files", "grep_files", "semantic_search_files"];
 
 /// The keywords of a schema that say what a model has to know.
 const KEYWORDS: [&str; 6] = [

@@ -39,6 +39,7 @@ use bulkhead_sandbox::{Component, Sandbox};
 use bulkhead_store::{ComponentRecord, Store};
 use parking_lot::RwLock;
 
+pub(crate) use self::core_tool::FILE_TOOLS;
 use self::{description::Description, difference::Difference, loaded::Loaded, plan::Plans};
 use crate::{
     http::error::{self, Rejection},

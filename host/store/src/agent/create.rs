@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     Result, Store, StoreError, block,
+    folder::{open, put_folders},
     instance::{expect_room, insert_instance},
     message::insert_messages,
     sql::{Durability, Statement},
@@ -66,6 +67,11 @@ impl Store {
         put_tags(&mut transaction, id, &new.tags).await?;
         put_identities(&mut transaction, id, &new.identity_ids).await?;
         put_secrets(&mut transaction, self.sealer(), id, &new.secrets).await?;
+        if !new.folder_ids.is_empty() {
+            let (folders, tools) = (&new.folder_ids, &new.file_tool_ids);
+            put_folders(&mut transaction, id, folders, tools).await?;
+            open::sync(&mut transaction, id).await?;
+        }
         insert_messages(&mut transaction, &new.messages).await?;
         transaction.commit().await
     }

@@ -21,7 +21,7 @@ mod update;
 
 use bulkhead_domain::{
     Agent, Block, Message,
-    id::{BlockId, IdentityId},
+    id::{BlockId, FolderId, IdentityId},
     platform::Instance,
 };
 
@@ -30,8 +30,9 @@ pub(crate) use filter::push_tags;
 pub use filter::{AgentFilter, AgentOrder};
 pub(crate) use relations::{expect_known, lock_blocks, missing, texts};
 pub use row::expect_storable;
-pub(crate) use row::lock;
+pub(crate) use row::{lock, lock_record};
 pub use tags::TagFilter;
+pub(crate) use tools::put_file_tools;
 
 /// An agent to store, with all that hangs on it from the start.
 #[derive(Clone, PartialEq)]
@@ -50,6 +51,10 @@ pub struct NewAgent {
     pub secrets: Vec<(String, String)>,
     /// To whom it belongs.
     pub identity_ids: Vec<IdentityId>,
+    /// Its folders.
+    pub folder_ids: Vec<FolderId>,
+    /// The tools that read files, for an agent with folders.
+    pub file_tool_ids: Vec<String>,
     /// What makes it an instance of the platform; its name and its standing are the agent's.
     pub instance: Option<Instance>,
     /// Its first messages, in order. The agent's `message_ids` say which are in its context.
@@ -67,6 +72,8 @@ impl NewAgent {
             tags: Vec::new(),
             secrets: Vec::new(),
             identity_ids: Vec::new(),
+            folder_ids: Vec::new(),
+            file_tool_ids: Vec::new(),
             instance: None,
             messages: Vec::new(),
         }
@@ -96,6 +103,10 @@ pub struct AgentRelations {
     pub secrets: Option<Vec<(String, String)>>,
     /// To whom it belongs.
     pub identity_ids: Option<Vec<IdentityId>>,
+    /// Its folders.
+    pub folder_ids: Option<Vec<FolderId>>,
+    /// The tools that read files: an agent gets them with its first folder, and they go with the last.
+    pub file_tool_ids: Vec<String>,
 }
 
 /// Printed without the values of its secrets.
@@ -107,6 +118,7 @@ impl std::fmt::Debug for AgentRelations {
             .field("tags", &self.tags)
             .field("secrets", &self.secrets.as_deref().map(keys))
             .field("identity_ids", &self.identity_ids)
+            .field("folder_ids", &self.folder_ids)
             .finish()
     }
 }

@@ -144,6 +144,14 @@ pub(crate) async fn lock(transaction: &mut Transaction, id: &AgentId) -> Result<
     row.map(drop).ok_or_else(|| missing("agent", id))
 }
 
+/// The same, and the agent.
+pub(crate) async fn lock_record(transaction: &mut Transaction, id: &AgentId) -> Result<Agent> {
+    let mut query = by_id(id);
+    query.push(transaction.for_update());
+    let row = transaction.optional(query).await?;
+    record(&row.ok_or_else(|| missing("agent", id))?)
+}
+
 pub(super) fn record(row: &Row) -> Result<Agent> {
     let what = "agent";
     let mut agent: Agent = row.json(0, what)?;

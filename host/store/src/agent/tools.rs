@@ -133,6 +133,24 @@ pub(super) async fn put_tools(
     link(transaction, agent, &ids).await.map(drop)
 }
 
+/// Gives an agent whose row is locked these tools too, or takes them from it.
+pub(crate) async fn put_file_tools(
+    transaction: &mut Transaction,
+    agent: &AgentId,
+    ids: &[String],
+    wanted: bool,
+) -> Result<()> {
+    if wanted {
+        expect_known(transaction, "tool", "tools", ids).await?;
+        return link(transaction, agent, ids).await.map(drop);
+    }
+    let mut delete = Statement::new("DELETE FROM agent_tools WHERE agent_id = $1");
+    delete = delete.bind(agent.to_string());
+    delete.push(" AND tool_id IN (");
+    delete.push_list(ids.iter().map(String::as_str));
+    transaction.defer(delete).await
+}
+
 /// Attaches tools in this order, but those that are attached; gives how many that were.
 async fn link(transaction: &mut Transaction, agent: &AgentId, ids: &[String]) -> Result<u64> {
     if ids.is_empty() {

@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     Result, Store, StoreError,
+    folder::{open, put_folders},
     sql::{Durability, Statement},
 };
 
@@ -71,6 +72,10 @@ impl Store {
         }
         if let Some(secrets) = &relations.secrets {
             put_secrets(&mut transaction, self.sealer(), id, secrets).await?;
+        }
+        if let Some(folders) = &relations.folder_ids {
+            put_folders(&mut transaction, id, folders, &relations.file_tool_ids).await?;
+            open::sync(&mut transaction, id).await?;
         }
         transaction.commit().await?;
         Ok(agent)

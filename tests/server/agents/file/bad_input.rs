@@ -104,10 +104,6 @@ async fn ids_that_contradict_each_other_are_listed_all_at_once() {
 async fn what_this_server_can_not_hold_is_named() {
     let server = TestServer::start().await;
     let text = refused(&server, |document| {
-        document["sources"] = json!([{ "id": "source-0", "name": "docs" }]);
-        document["files"] = json!([
-            { "id": "file-0", "source_id": "source-0", "content": "text" },
-        ]);
         document["groups"] = json!([
             { "id": "group-0", "agent_ids": ["agent-0"], "description": "" },
         ]);
@@ -117,8 +113,8 @@ async fn what_this_server_can_not_hold_is_named() {
     });
     assert_eq!(
         text.await,
-        "This server can't hold everything that is in the file, and imported nothing: folders \
-         (sources): docs; files: file-0; groups: group-0; MCP servers that are not registered here \
+        "This server can't hold everything that is in the file, and imported nothing: groups: \
+         group-0; MCP servers that are not registered here \
          at that address: far. Take it out of the file to import the rest."
     );
     assert_eq!(counts(&server).await[0], 0);

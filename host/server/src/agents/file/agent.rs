@@ -103,6 +103,15 @@ pub(crate) struct Attachment {
     pub(super) agent_id: String,
     pub(super) file_id: String,
     pub(super) source_id: String,
+    #[serde(default = "is_open")]
+    pub(super) is_open: bool,
+    pub(super) start_line: Option<i64>,
+    pub(super) end_line: Option<i64>,
+}
+
+/// Whether a file is open of which nothing else is said.
+fn is_open() -> bool {
+    true
 }
 
 impl Schema for Attachment {

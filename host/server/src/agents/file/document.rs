@@ -11,6 +11,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::{
+    folders::{WrittenAttachment, WrittenFile, WrittenSource},
     message::{FileMessage, offset},
     tool::FileTool,
 };
@@ -30,9 +31,9 @@ pub(crate) struct AgentFile {
     #[schema(value_type = Vec<Object>)]
     pub(super) blocks: Vec<WrittenBlock>,
     #[schema(value_type = Vec<Object>)]
-    files: [(); 0],
+    files: Vec<WrittenFile>,
     #[schema(value_type = Vec<Object>)]
-    sources: [(); 0],
+    sources: Vec<WrittenSource>,
     #[schema(value_type = Vec<Object>)]
     pub(super) tools: Vec<FileTool>,
     #[schema(value_type = Vec<Object>)]
@@ -59,14 +60,15 @@ impl AgentFile {
         agent: WrittenAgent,
         blocks: Vec<WrittenBlock>,
         (tools, mcp_servers): (Vec<FileTool>, Vec<WrittenMcpServer>),
+        (sources, files): (Vec<WrittenSource>, Vec<WrittenFile>),
         skills: Vec<Skill>,
     ) -> Self {
         Self {
             agents: vec![agent],
             groups: [],
             blocks,
-            files: [],
-            sources: [],
+            files,
+            sources,
             tools,
             mcp_servers,
             skills,
@@ -122,7 +124,7 @@ pub(super) struct WrittenAgent {
     tools: [(); 0],
     tool_ids: Vec<String>,
     tool_rules: Vec<ToolRule>,
-    source_ids: [(); 0],
+    source_ids: Vec<String>,
     folder_ids: Option<()>,
     identity_ids: Option<()>,
     include_base_tools: bool,
@@ -162,7 +164,7 @@ pub(super) struct WrittenAgent {
     hidden: Option<bool>,
     in_context_message_ids: Vec<String>,
     messages: Vec<FileMessage>,
-    files_agents: [(); 0],
+    files_agents: Vec<WrittenAttachment>,
     group_ids: [(); 0],
 }
 
@@ -172,6 +174,8 @@ pub(super) struct Hanging {
     pub(super) tags: Vec<String>,
     pub(super) block_ids: Vec<String>,
     pub(super) tool_ids: Vec<String>,
+    pub(super) source_ids: Vec<String>,
+    pub(super) attachments: Vec<WrittenAttachment>,
     /// Keys of secrets.
     pub(super) keys: Vec<String>,
     pub(super) context: Vec<String>,
@@ -195,7 +199,7 @@ impl WrittenAgent {
             tools: [],
             tool_ids: hanging.tool_ids,
             tool_rules: agent.tool_rules,
-            source_ids: [],
+            source_ids: hanging.source_ids,
             folder_ids: None,
             identity_ids: None,
             include_base_tools: false,
@@ -234,7 +238,7 @@ impl WrittenAgent {
             hidden: agent.hidden,
             in_context_message_ids: hanging.context,
             messages: hanging.messages,
-            files_agents: [],
+            files_agents: hanging.attachments,
             group_ids: [],
         }
     }

@@ -11,6 +11,7 @@ use bulkhead_store::{MessageFilter, PAGE_MAX, StoreError, ThreadFilter};
 use super::{
     BYTES_MAX, MESSAGES_MAX,
     document::{AGENT, AgentFile, Hanging, Skill, WrittenAgent, WrittenBlock, WrittenMcpServer},
+    folders,
     message::FileMessage,
     tool::FileTool,
 };
@@ -43,6 +44,14 @@ pub(crate) async fn export(app: &App, id: AgentId, wanted: Wanted) -> Result<Vec
     let mut hanging = Hanging::default();
     let blocks = blocks(app, &agent, &mut hanging).await?;
     let tools = tools(app, &agent, &mut hanging).await?;
+    let folders = folders::of(app, &agent).await?;
+    hanging.source_ids = folders
+        .sources
+        .iter()
+        .map(|source| source.id.clone())
+        .collect();
+    hanging.attachments = folders.attachments;
+    let folders = (folders.sources, folders.files);
     let tags = app.store.tags_of(&[id]).await.map_err(missing::stored)?;
     hanging.tags = tags.into_values().flatten().collect();
     let secrets = app.store.secrets_of(&[id]).await;
@@ -58,7 +67,7 @@ pub(crate) async fn export(app: &App, id: AgentId, wanted: Wanted) -> Result<Vec
     // Large histories take long to write: not on a thread that others wait for.
     let written = tokio::task::spawn_blocking(move || {
         let agent = WrittenAgent::new(agent, hanging);
-        serde_json::to_vec_pretty(&AgentFile::new(agent, blocks, tools, skills))
+        serde_json::to_vec_pretty(&AgentFile::new(agent, blocks, tools, folders, skills))
     });
     let written = written.await.map_err(|error| Rejection::host(&error))?;
     let written = written.map_err(|error| Rejection::host(&error))?;

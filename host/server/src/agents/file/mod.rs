@@ -3,7 +3,8 @@
 //! something else does so by local ids (`tool-0`, `message-12`).
 //!
 //! - [`message`], `content`, [`tool`], [`agent`]: the shapes that the document is made of.
-//! - [`export`]: an agent as a document. [`document`]: what is written.
+//! - [`export`]: an agent as a document. [`document`]: what is written;
+//!   `folders`: its folders.
 //! - [`read`]: bytes as a document whose every part has its schema, or all that is wrong with it;
 //!   `pieces`: how it is taken apart, so that no part is built in memory before its size is known.
 //!   `problems`: what is wrong. [`references`]: ids, and what they name.
@@ -16,6 +17,7 @@ pub(crate) mod agent;
 mod content;
 pub(crate) mod document;
 pub(crate) mod export;
+mod folders;
 pub(crate) mod import;
 pub(crate) mod message;
 mod pieces;

@@ -1,6 +1,7 @@
 //! Bytes as a document: every part of it has the contract's schema then. Nothing is known of what
 //! its ids name.
 
+use bulkhead_domain::EmbeddingConfig;
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{Value, value::RawValue};
 
@@ -57,13 +58,24 @@ impl Group {
 pub(super) struct Source {
     pub(super) id: String,
     pub(super) name: String,
+    pub(super) description: Option<String>,
+    pub(super) instructions: Option<String>,
+    pub(super) metadata: Option<Value>,
+    pub(super) embedding: Option<String>,
+    pub(super) embedding_chunk_size: Option<i64>,
+    pub(super) embedding_config: Option<EmbeddingConfig>,
 }
 
 /// A file of a folder.
-#[derive(Debug, Deserialize)]
+#[derive(Deserialize)]
 pub(super) struct File {
     pub(super) id: String,
     pub(super) source_id: String,
+    pub(super) file_name: Option<String>,
+    pub(super) original_file_name: Option<String>,
+    pub(super) file_type: Option<String>,
+    pub(super) file_size: Option<i64>,
+    pub(super) content: Option<String>,
 }
 
 /// A server of tools.

@@ -3,8 +3,8 @@
 //! - [`create`], [`read`], [`update`], [`delete`]: agents. [`query`]: which ones. [`view`],
 //!   [`secret`]: one in an answer; `hanging`, [`relations`], [`client`]: what the answer carries of
 //!   it. [`find`]: the one that a path names.
-//! - [`blocks`], [`tools`], [`run`], [`identities`], [`archives`], [`archival`]: what hangs on one.
-//!   `approvals`: who decides that calls of a tool wait.
+//! - [`blocks`], [`tools`], [`run`], [`identities`], [`archives`], [`archival`],
+//!   [`folders`], [`files`]: what hangs on one. `approvals`: who decides that calls of a tool wait.
 //! - [`file`]: one as a file, out and in.
 //! - [`context`], [`prompt`]: what its model sees. [`refusal`]: what the engine refused. [`instance`]:
 //!   what is not done to an agent of a project.
@@ -18,7 +18,9 @@ pub(crate) mod context;
 pub(crate) mod create;
 pub(crate) mod delete;
 pub(crate) mod file;
+pub(crate) mod files;
 pub(crate) mod find;
+pub(crate) mod folders;
 mod hanging;
 pub(crate) mod identities;
 pub(crate) mod instance;
@@ -63,6 +65,16 @@ pub(crate) fn routes() -> Vec<UtoipaMethodRouter<AppState>> {
         routes!(identities::detach),
         routes!(archives::attach),
         routes!(archives::detach),
+        routes!(folders::list),
+        routes!(folders::attach),
+        routes!(folders::detach),
+        routes!(folders::list_sources),
+        routes!(folders::attach_source),
+        routes!(folders::detach_source),
+        routes!(files::list),
+        routes!(files::open),
+        routes!(files::close),
+        routes!(files::close_all),
         routes!(archival::list, archival::create),
         routes!(archival::search),
         routes!(archival::delete),

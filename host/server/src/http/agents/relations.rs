@@ -21,8 +21,10 @@ impl Relations {
     pub(crate) const IDENTITIES: Self = Self(1 << 4);
     /// The request that waits for a decision. No answer has it unless it is asked for.
     pub(crate) const PENDING_APPROVAL: Self = Self(1 << 5);
+    /// Its folders.
+    pub(crate) const FOLDERS: Self = Self(1 << 6);
     /// What answers to changes carry, and all answers to older clients.
-    pub(crate) const ALL: Self = Self(0b1_1111);
+    pub(crate) const ALL: Self = Self(0b101_1111);
 
     /// These and those.
     #[must_use]
@@ -36,14 +38,14 @@ impl Relations {
     }
 }
 
-/// The words of `include`. Agents of this server have no folders and groups yet.
+/// The words of `include`. Agents of this server have no groups yet.
 const INCLUDES: &[(&str, Relations)] = &[
     ("agent.blocks", Relations::BLOCKS),
     ("agent.identities", Relations::IDENTITIES),
     ("agent.managed_group", Relations::NONE),
     ("agent.pending_approval", Relations::PENDING_APPROVAL),
     ("agent.secrets", Relations::SECRETS),
-    ("agent.sources", Relations::NONE),
+    ("agent.sources", Relations::FOLDERS),
     ("agent.tags", Relations::TAGS),
     ("agent.tools", Relations::TOOLS),
 ];
@@ -57,6 +59,7 @@ const OLDER: &[(&str, Relations)] = &[
     ("pending_approval", Relations::PENDING_APPROVAL),
     ("secrets", Relations::SECRETS),
     ("tool_exec_environment_variables", Relations::SECRETS),
+    ("sources", Relations::FOLDERS),
     ("tags", Relations::TAGS),
     ("tools", Relations::TOOLS),
 ];

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::{approvals::Kept, find, relations::Relations, view::AgentView};
+use super::{approvals::Kept, find, folders, relations::Relations, view::AgentView};
 use crate::{
     agents::{
         body, checks,
@@ -96,11 +96,7 @@ impl UpdateAgent {
         if let Some(number) = self.per_file_view_window_char_limit {
             checks::view_chars(number)?;
         }
-        let mut folders = self.folder_ids.iter().chain(&self.source_ids).flatten();
-        // No agent of this server has folders yet, so that none is there.
-        folders
-            .next()
-            .map_or(Ok(()), |id| Err(missing::object("Source", id)))
+        Ok(())
     }
 
     /// What is to hang on the agent.
@@ -112,6 +108,7 @@ impl UpdateAgent {
             tags: self.tags.take(),
             secrets: body::secrets(self.secrets.take(), older),
             identity_ids: self.identity_ids.take(),
+            ..AgentRelations::default()
         }
     }
 
@@ -207,6 +204,11 @@ pub(crate) async fn update(
     } else {
         Kept::default()
     };
+    let (folder_ids, source_ids) = (body.folder_ids.take(), body.source_ids.take());
+    relations.folder_ids = folders::named(&app, folder_ids, source_ids).await?;
+    if relations.folder_ids.is_some() {
+        relations.file_tool_ids = folders::file_tools(&app).await?;
+    }
     let view = unbroken_contract(async move {
         let edit = |agent: &mut Agent| {
             let applied = body.apply(chosen, usual.as_ref(), &approvals, agent);

@@ -14,8 +14,8 @@ use crate::{
     app::App,
     contract::Refusal,
     http::{
-        blocks::view::BlockView, identities::view::IdentityView, messages::view::approval_request,
-        tools::view::ToolView,
+        blocks::view::BlockView, folders::view::SourceView, identities::view::IdentityView,
+        messages::view::approval_request, tools::view::ToolView,
     },
 };
 
@@ -50,8 +50,8 @@ pub(crate) struct AgentView {
     memory: Memory,
     blocks: Vec<BlockView>,
     tools: Vec<ToolView>,
-    #[schema(value_type = Vec<Object>)]
-    sources: [(); 0],
+    /// its folders
+    sources: Vec<SourceView>,
     tags: Vec<String>,
     secrets: Vec<SecretView>,
     tool_exec_environment_variables: Vec<SecretView>,
@@ -137,6 +137,7 @@ impl AgentView {
         let secrets: Vec<_> = secrets.into_iter().map(SecretView::from).collect();
         let identities = hanging.identities.remove(&id).unwrap_or_default();
         let identities: Vec<_> = identities.into_iter().map(IdentityView::from).collect();
+        let folders = hanging.folders.remove(&id).unwrap_or_default();
         let messages = agent.message_ids.iter();
         Self {
             memory: Memory::new(&agent, blocks.clone()),
@@ -160,7 +161,7 @@ impl AgentView {
             response_format: agent.response_format,
             blocks,
             tools: hanging.tools.remove(&id).unwrap_or_default(),
-            sources: [],
+            sources: folders.into_iter().map(SourceView::from).collect(),
             tags: hanging.tags.remove(&id).unwrap_or_default(),
             tool_exec_environment_variables: secrets.clone(),
             secrets,

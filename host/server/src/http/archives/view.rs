@@ -1,6 +1,6 @@
 //! Archives and passages in answers.
 
-use bulkhead_domain::{Archive, EmbeddingConfig, Passage, Timestamp};
+use bulkhead_domain::{Archive, EmbeddingConfig, FilePassage, Folder, Passage, Timestamp};
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -63,7 +63,7 @@ pub(crate) struct PassageView {
     embedding: Option<Vec<f32>>,
     #[schema(value_type = Option<Object>)]
     embedding_config: Option<EmbeddingConfig>,
-    archive_id: String,
+    archive_id: Option<String>,
     source_id: Option<String>,
     file_id: Option<String>,
     file_name: Option<String>,
@@ -90,7 +90,7 @@ impl From<Passage> for PassageView {
             metadata: passage.metadata.unwrap_or_else(|| json!({})),
             embedding: passage.embedding.map(padded),
             embedding_config: passage.embedding_config,
-            archive_id: passage.archive_id.to_string(),
+            archive_id: Some(passage.archive_id.to_string()),
             // Those of files are in folders.
             source_id: None,
             file_id: None,
@@ -101,6 +101,30 @@ impl From<Passage> for PassageView {
             last_updated_by_id: passage.last_updated_by_id,
             created_at: passage.created_at,
             updated_at: passage.updated_at,
+        }
+    }
+}
+
+impl PassageView {
+    /// A piece of a file of this folder. It has no vector: files are searched by words.
+    pub(crate) fn of_file(passage: FilePassage, folder: &Folder) -> Self {
+        Self {
+            id: passage.id.to_string(),
+            text: passage.text,
+            tags: Vec::new(),
+            metadata: json!({}),
+            embedding: None,
+            embedding_config: Some(folder.embedding_config.clone()),
+            archive_id: None,
+            source_id: Some(passage.folder_id.to_string()),
+            file_id: Some(passage.file_id.to_string()),
+            file_name: Some(passage.path),
+            organization_id: id::DEFAULT_ORGANIZATION,
+            is_deleted: false,
+            created_by_id: folder.created_by_id.clone(),
+            last_updated_by_id: folder.last_updated_by_id.clone(),
+            created_at: passage.created_at,
+            updated_at: passage.created_at,
         }
     }
 }

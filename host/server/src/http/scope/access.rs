@@ -26,7 +26,7 @@ pub(crate) fn access(method: &Method, path: &str) -> Action {
         ["agents", "import"] => Action::ManageInstallation,
         [
             "agents" | "blocks" | "archives" | "passages" | "conversations" | "runs" | "steps"
-            | "messages" | "tags" | "chat",
+            | "messages" | "tags" | "chat" | "folders" | "sources",
             ..,
         ] => Action::CreateObject,
         _ => Action::ManageInstallation,

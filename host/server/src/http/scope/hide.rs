@@ -22,8 +22,20 @@ use crate::http::{
 };
 
 /// What ids of things that are somebody's begin with.
-const PREFIXES: [&str; 10] = [
-    "agent", "block", "tool", "archive", "identity", "conv", "run", "step", "message", "passage",
+const PREFIXES: [&str; 13] = [
+    "agent",
+    "block",
+    "tool",
+    "archive",
+    "identity",
+    "conv",
+    "run",
+    "step",
+    "message",
+    "passage",
+    "source",
+    "file",
+    "file_agent",
 ];
 /// Ids that are looked up at once.
 const IDS_AT_ONCE: usize = 500;

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use bulkhead_agent::Incoming;
 use bulkhead_domain::{
     Agent, AgentType, Block, ToolRule,
-    id::{BlockId, IdentityId},
+    id::{BlockId, FolderId, IdentityId},
 };
 use bulkhead_store::{
     ToolRecord,
@@ -21,6 +21,7 @@ use super::{
         agent::{FileAgent, FileBlock, Names},
         read::Document,
     },
+    folders::{self, View},
     history::{History, refused},
     options::Options,
     tools::{self, Planned},
@@ -39,6 +40,7 @@ const COPY: &str = "_copy";
 pub(super) struct Plan {
     pub(super) tools: Vec<Planned>,
     pub(super) blocks: Vec<Block>,
+    pub(super) folders: folders::Planned,
     pub(super) agents: Vec<PlannedAgent>,
 }
 
@@ -53,6 +55,9 @@ pub(super) struct PlannedAgent {
     pub(super) tags: Vec<String>,
     pub(super) secrets: Vec<(String, String)>,
     pub(super) identity_ids: Vec<IdentityId>,
+    pub(super) folder_ids: Vec<FolderId>,
+    /// The files that it sees.
+    pub(super) views: Vec<View>,
     pub(super) history: History,
 }
 
@@ -74,11 +79,15 @@ pub(super) async fn plan(
         agents,
         blocks,
         tools,
+        sources,
+        files,
         ..
     } = document;
     let tool_ids: Vec<String> = tools.iter().map(|tool| tool.id.clone()).collect();
     let tools = tools::plan(app, tools, options.override_existing_tools).await?;
+    let folders = folders::plan(app, sources, files, options).await?;
     let mut planning = Planning {
+        folders,
         app,
         options,
         tools: of_ids(tool_ids),
@@ -97,6 +106,7 @@ pub(super) async fn plan(
     }
     Ok(Plan {
         blocks: planning.all_blocks,
+        folders: planning.folders,
         agents: planned,
         tools,
     })
@@ -110,6 +120,7 @@ fn of_ids(ids: impl IntoIterator<Item = String>) -> HashMap<String, usize> {
 
 struct Planning<'a> {
     app: &'a App,
+    folders: folders::Planned,
     options: &'a Options,
     /// Places of the planned tools, by their local ids.
     tools: HashMap<String, usize>,
@@ -130,7 +141,7 @@ impl Planning<'_> {
             mut names,
             mut body,
             messages,
-            ..
+            attachments,
         } = file;
         let name = self.name(body.name.take());
         if name.len() > NAME_MAX {
@@ -191,6 +202,8 @@ impl Planning<'_> {
             tags,
             secrets,
             identity_ids: self.identities(&names).await?,
+            folder_ids: self.folders.of(names.sources()),
+            views: self.folders.views(&attachments),
             history,
         })
     }

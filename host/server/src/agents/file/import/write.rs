@@ -1,10 +1,13 @@
 //! What was planned is written; where that fails, what is written by then is taken back.
 
-use bulkhead_domain::id::{AgentId, BlockId};
-use bulkhead_store::{NewAgent, StepCommit, StoreError, ToolRecord};
+use std::collections::HashMap;
+
+use bulkhead_domain::id::{AgentId, BlockId, FileId, FolderId};
+use bulkhead_store::{DuplicateFile, NewAgent, StepCommit, StoreError, ToolRecord};
 use tokio::time::Instant;
 
 use super::{
+    folders::{Planned as PlannedFolders, View},
     late,
     plan::{Plan, PlannedAgent, Wanted},
     tools::{self, Planned},
@@ -13,7 +16,7 @@ use crate::{
     agents::toolset,
     app::App,
     contract::Refusal,
-    http::{missing, tools::save},
+    http::{agents::folders, missing, tools::save},
 };
 
 /// Blocks that the store takes at once.
@@ -45,6 +48,7 @@ enum Written {
         former: Option<Box<ToolRecord>>,
     },
     Block(BlockId),
+    Folder(FolderId),
     Agent(AgentId),
 }
 
@@ -69,10 +73,11 @@ impl Writer<'_> {
             self.undo
                 .extend(blocks.iter().map(|block| Written::Block(block.id)));
         }
+        let files = self.folders(plan.folders).await?;
         let mut agents = Vec::with_capacity(plan.agents.len());
         for agent in plan.agents {
             self.expect_time()?;
-            agents.push(self.agent(agent, &tools).await?);
+            agents.push(self.agent(agent, &tools, &files).await?);
         }
         Ok(agents)
     }
@@ -111,6 +116,7 @@ impl Writer<'_> {
         &mut self,
         planned: PlannedAgent,
         tools: &[ToolRecord],
+        files: &HashMap<usize, FileId>,
     ) -> Result<AgentId, Refusal> {
         let PlannedAgent {
             mut agent,
@@ -120,6 +126,8 @@ impl Writer<'_> {
             tags,
             secrets,
             identity_ids,
+            folder_ids,
+            views,
             history,
         } = planned;
         let wanted = wanted.into_iter().filter_map(|wanted| match wanted {
@@ -129,12 +137,19 @@ impl Writer<'_> {
         let wanted: Vec<_> = wanted.collect();
         agent.tool_rules = toolset::rules(agent.agent_type, &wanted, rules, with_base);
         let id = agent.id;
+        let file_tool_ids = match folder_ids.is_empty() {
+            true => Vec::new(),
+            false => folders::file_tools(self.app).await?,
+        };
+        let has_folders = !folder_ids.is_empty();
         let new = NewAgent {
             block_ids,
             tool_ids: wanted.into_iter().map(|tool| tool.id).collect(),
             tags,
             secrets,
             identity_ids,
+            folder_ids,
+            file_tool_ids,
             messages: history.messages,
             ..NewAgent::new(agent)
         };
@@ -146,9 +161,64 @@ impl Writer<'_> {
             commit.step = Some(step);
             store.commit_step(&commit).await.map_err(missing::stored)?;
         }
+        if has_folders {
+            self.show(&id, views, files).await?;
+        }
         // The file's system message names the agent that it was written from.
         self.app.engine.recompile_after_change(id).await?;
         Ok(id)
+    }
+
+    /// Makes the folders with their files; gives the ids of these by their places.
+    async fn folders(
+        &mut self,
+        planned: PlannedFolders,
+    ) -> Result<HashMap<usize, FileId>, Refusal> {
+        let store = &self.app.store;
+        for mut folder in planned.folders {
+            self.expect_time()?;
+            let created = match store.create_folder(&folder).await {
+                Err(StoreError::NameTaken { .. }) => {
+                    let number = &uuid::Uuid::new_v4().simple().to_string()[..8];
+                    folder.name = format!("{}_{number}", folder.name);
+                    store.create_folder(&folder).await
+                }
+                created => created,
+            };
+            created.map_err(missing::stored)?;
+            self.undo.push(Written::Folder(folder.id));
+        }
+        let mut files = HashMap::new();
+        for (place, file) in planned.files {
+            self.expect_time()?;
+            let added = store.add_file(file, DuplicateFile::Suffix).await;
+            files.insert(place, added.map_err(missing::stored)?.file.id);
+        }
+        self.app.file_work.notify_one();
+        Ok(files)
+    }
+
+    /// Lets an agent see what it saw of its files.
+    async fn show(
+        &self,
+        agent: &AgentId,
+        views: Vec<View>,
+        files: &HashMap<usize, FileId>,
+    ) -> Result<(), Refusal> {
+        let store = &self.app.store;
+        let closed = store.close_files_but(agent, &[]).await;
+        closed.map_err(missing::stored)?;
+        for View { file, lines } in views {
+            let Some(file) = files.get(&file) else {
+                continue;
+            };
+            match store.open_file(agent, file, lines).await {
+                // The file has other lines, or no text at all.
+                Ok(_) | Err(StoreError::Invalid { .. } | StoreError::NotFound { .. }) => {}
+                Err(error) => return Err(missing::stored(error)),
+            }
+        }
+        Ok(())
     }
 
     /// Takes back what was written, the last first. What can't be taken back is told in the log: the
@@ -157,6 +227,7 @@ impl Writer<'_> {
         for written in self.undo.into_iter().rev() {
             let taken_back = match written {
                 Written::Agent(id) => self.app.store.delete_agent(&id).await.map(drop),
+                Written::Folder(id) => self.app.store.delete_folder(&id).await.map(drop),
                 Written::Block(id) => self.app.store.delete_block(&id).await.map(drop),
                 Written::Tool { saved, former } => take_back_tool(self.app, &saved, former).await,
             };

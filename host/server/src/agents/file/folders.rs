@@ -1,0 +1,191 @@
+//! Folders of an agent in a document: sources, their files with their texts, and which of them the
+//! agent sees.
+
+use std::collections::HashMap;
+
+use bulkhead_domain::{
+    Agent, AgentFile, EmbeddingConfig, Folder, FolderFile,
+    id::{FileId, FolderId},
+};
+use bulkhead_store::{AgentFileFilter, FolderFileFilter, PAGE_MAX, Paging};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{BYTES_MAX, ENTRIES_MAX, document::AGENT, message::offset};
+use crate::{app::App, contract::Refusal, http::missing};
+
+/// What is written of an agent's folders.
+#[derive(Default)]
+pub(super) struct Folders {
+    pub(super) sources: Vec<WrittenSource>,
+    pub(super) files: Vec<WrittenFile>,
+    pub(super) attachments: Vec<WrittenAttachment>,
+}
+
+/// A folder with every field of the contract.
+#[derive(Serialize)]
+pub(super) struct WrittenSource {
+    pub(super) id: String,
+    name: String,
+    description: Option<String>,
+    instructions: Option<String>,
+    metadata: Option<Value>,
+    embedding: Option<String>,
+    embedding_chunk_size: Option<i64>,
+    embedding_config: EmbeddingConfig,
+}
+
+/// A file with every field of the contract.
+#[derive(Serialize)]
+pub(super) struct WrittenFile {
+    id: String,
+    source_id: String,
+    file_name: String,
+    original_file_name: String,
+    file_path: Option<()>,
+    file_type: String,
+    file_size: u64,
+    file_creation_date: Option<()>,
+    file_last_modified_date: Option<()>,
+    processing_status: &'static str,
+    error_message: Option<String>,
+    total_chunks: Option<u64>,
+    chunks_embedded: Option<u64>,
+    content: Option<String>,
+}
+
+/// What the agent sees of a file.
+#[derive(Serialize)]
+pub(super) struct WrittenAttachment {
+    id: String,
+    agent_id: &'static str,
+    file_id: String,
+    source_id: String,
+    file_name: String,
+    is_open: bool,
+    visible_content: Option<String>,
+    last_accessed_at: String,
+    start_line: Option<u64>,
+    end_line: Option<u64>,
+}
+
+/// The folders of an agent; 400 where they hold more than a file may have.
+pub(super) async fn of(app: &App, agent: &Agent) -> Result<Folders, Refusal> {
+    let mut written = Folders::default();
+    let folders = app.store.folders_of(&[agent.id]).await;
+    let folders = folders.map_err(missing::stored)?.into_values().flatten();
+    let mut source_ids: HashMap<FolderId, String> = HashMap::new();
+    let mut file_ids: HashMap<FileId, String> = HashMap::new();
+    let mut bytes = 0_usize;
+    for folder in folders {
+        let source_id = format!("source-{}", written.sources.len());
+        let mut filter = FolderFileFilter {
+            folder_id: folder.id,
+            with_content: true,
+            paging: oldest(),
+        };
+        source_ids.insert(folder.id, source_id.clone());
+        written.sources.push(source(folder, source_id.clone()));
+        loop {
+            let page = app.store.folder_files(&filter).await;
+            let page = page.map_err(missing::stored)?;
+            let Some(last) = page.last() else { break };
+            filter.paging.after = Some(last.id.to_string());
+            for file in page {
+                bytes = bytes.saturating_add(file.content.as_ref().map_or(0, String::len));
+                if bytes > BYTES_MAX || written.files.len() == ENTRIES_MAX {
+                    return Err(too_large());
+                }
+                let id = format!("file-{}", written.files.len());
+                file_ids.insert(file.id, id.clone());
+                written.files.push(self::file(file, id, source_id.clone()));
+            }
+        }
+    }
+    let mut filter = AgentFileFilter {
+        agent_id: agent.id,
+        is_open: None,
+        paging: oldest(),
+    };
+    loop {
+        let page = app.store.agent_files(&filter).await;
+        let page = page.map_err(missing::stored)?;
+        let Some(last) = page.last() else { break };
+        filter.paging.after = Some(last.id.to_string());
+        for file in page {
+            // What came meanwhile is not in the document.
+            let names = (file_ids.get(&file.file_id), source_ids.get(&file.folder_id));
+            if let (Some(file_id), Some(source_id)) = names {
+                let id = format!("file_agent-{}", written.attachments.len());
+                let named = (id, file_id.clone(), source_id.clone());
+                written.attachments.push(attachment(file, named));
+            }
+        }
+    }
+    Ok(written)
+}
+
+fn oldest() -> Paging {
+    Paging {
+        ascending: true,
+        limit: Some(PAGE_MAX),
+        ..Paging::default()
+    }
+}
+
+fn source(folder: Folder, id: String) -> WrittenSource {
+    WrittenSource {
+        id,
+        name: folder.name,
+        description: folder.description,
+        instructions: folder.instructions,
+        metadata: folder.metadata,
+        embedding: folder.embedding_config.handle.clone(),
+        embedding_chunk_size: folder.embedding_config.embedding_chunk_size,
+        embedding_config: folder.embedding_config,
+    }
+}
+
+fn file(file: FolderFile, id: String, source_id: String) -> WrittenFile {
+    WrittenFile {
+        id,
+        source_id,
+        file_name: file.name,
+        original_file_name: file.original_name,
+        file_path: None,
+        file_type: file.media_type,
+        file_size: file.size,
+        file_creation_date: None,
+        file_last_modified_date: None,
+        processing_status: file.status.as_str(),
+        error_message: file.error,
+        total_chunks: file.passages,
+        chunks_embedded: file.passages,
+        content: file.content,
+    }
+}
+
+fn attachment(
+    file: AgentFile,
+    (id, file_id, source_id): (String, String, String),
+) -> WrittenAttachment {
+    WrittenAttachment {
+        id,
+        agent_id: AGENT,
+        file_id,
+        source_id,
+        file_name: file.path,
+        is_open: file.is_open,
+        visible_content: file.visible,
+        last_accessed_at: offset(file.last_accessed_at),
+        start_line: file.first_line,
+        end_line: file.last_line,
+    }
+}
+
+fn too_large() -> Refusal {
+    Refusal::bad_request(format!(
+        "INVALID_ARGUMENT: the agent's folders hold more than an agent file may have ({BYTES_MAX} \
+         bytes of text, {ENTRIES_MAX} files); detach some of them before the export"
+    ))
+}

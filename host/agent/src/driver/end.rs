@@ -10,7 +10,7 @@ use super::{
     Driver,
     ask::{Begun, nanos},
 };
-use crate::{AgentError, active::ThreadKey, engine::Outcome, error::Fault, request::RunType};
+use crate::{AgentError, active::ThreadKey, engine::Outcome, error::Fault, request::RunType, thread::Thread};
 
 impl Driver {
     /// The run was cancelled; nothing of the step that went on is stored.
@@ -84,6 +84,7 @@ pub(crate) async fn cancelled_before(store: &Store, run: &Run) -> Result<Outcome
         context_tokens: None,
         messages: Vec::new(),
         logprobs: None,
+        has_gap: false,
     })
 }
 
@@ -107,7 +108,9 @@ pub(super) async fn failed(
         .metadata
         .insert("error".to_owned(), told(run_id, is_whole, &fault));
     let mut commit = StepCommit::new(thread.agent_id, thread.conversation_id);
-    commit.last_stop_reason = changes_agent(error).then_some(fault.stop_reason);
+    if changes_agent(error) && !waits(store, thread).await {
+        commit.last_stop_reason = Some(fault.stop_reason);
+    }
     commit.run = Some(update.clone());
     let stored = match store.commit_step(&commit).await.map(drop) {
         // The conversation was deleted; its runs stay.
@@ -121,6 +124,13 @@ pub(super) async fn failed(
             tracing::warn!(run = %run_id, %error, "a failed run was not stored as such");
         }
     }
+}
+
+/// Whether a request for approval is open in a thread, such as one whose answer was not stored: the
+/// agent says that it waits as long as it does.
+async fn waits(store: &Store, thread: ThreadKey) -> bool {
+    let thread = Thread::load(store, thread).await;
+    thread.is_ok_and(|thread| thread.pending().is_some())
 }
 
 /// Whether the agent itself came to a stop: not by a request that was refused before it began.

@@ -188,7 +188,9 @@ mod tests {
         let mut one = message(vec![small.clone(), loud.clone()]);
         fit(&mut one, "UTC");
         let parts = one.tool_returns[0].parts.as_ref().unwrap();
-        assert!(matches!(&parts[1], Part::Text { text, .. } if text.contains("image was left out")));
+        assert!(
+            matches!(&parts[1], Part::Text { text, .. } if text.contains("image was left out"))
+        );
         assert_eq!(parts[2], image(MIB), "the largest was enough");
         assert_eq!(one.tool_returns[1], loud);
         loud.stderr = Some(vec!["x".repeat(5 * MIB)]);
@@ -202,12 +204,20 @@ mod tests {
 
     #[test]
     fn texts_are_cut_to_one_length_whatever_they_weigh_as_json() {
-        let texts = ["é".repeat(3 * MIB), "\u{1}".repeat(2 * MIB), "short".to_owned()];
+        let texts = [
+            "é".repeat(3 * MIB),
+            "\u{1}".repeat(2 * MIB),
+            "short".to_owned(),
+        ];
         let mut message = message(texts.iter().cloned().map(result).collect());
         fit(&mut message, "UTC");
         expect_storable(&message).unwrap();
         for (cut, whole) in message.tool_returns.iter().zip(&texts).take(2) {
-            assert!(cut.text.contains("bytes were left out"), "{}", cut.text.len());
+            assert!(
+                cut.text.contains("bytes were left out"),
+                "{}",
+                cut.text.len()
+            );
             assert!(cut.text.len() > 1_000 && cut.text.len() < whole.len());
             assert!(cut.packed.contains("bytes were left out"));
         }

@@ -1,6 +1,9 @@
 //! What a request brings: messages to take in, or decisions on calls that wait.
 
-use bulkhead_domain::{Approval, Message, Part, Role, ToolCall, ToolStatus, id::{AgentId, MessageId}};
+use bulkhead_domain::{
+    Approval, Message, Part, Role, ToolCall, ToolStatus,
+    id::{AgentId, MessageId},
+};
 use serde_json::Value;
 
 use crate::AgentError;

@@ -143,10 +143,7 @@ mod tests {
             ChatMessage::Tool { text, images, .. } => (text.as_str(), images.len()),
             other => panic!("{other:?}"),
         });
-        let expected = [
-            (&*format!("a chart{IMAGE_LEFT_OUT}"), 0),
-            ("a chart", 0),
-        ];
+        let expected = [(&*format!("a chart{IMAGE_LEFT_OUT}"), 0), ("a chart", 0)];
         assert_eq!(read.collect::<Vec<_>>(), expected);
     }
 

@@ -10,7 +10,9 @@ use super::{
     Driver,
     ask::{Begun, nanos},
 };
-use crate::{AgentError, active::ThreadKey, engine::Outcome, error::Fault, request::RunType, thread::Thread};
+use crate::{
+    AgentError, active::ThreadKey, engine::Outcome, error::Fault, request::RunType, thread::Thread,
+};
 
 impl Driver {
     /// The run was cancelled; nothing of the step that went on is stored.

@@ -29,6 +29,9 @@ async fn a_run_that_must_be_alone_waits_for_one_that_need_not_and_refuses_its_li
     assert!(!second.is_finished(), "one works at a time");
     assert!(world.engine.cancel_run(hangs));
     first.await.unwrap().unwrap();
-    assert_eq!(second.await.unwrap().unwrap().stop_reason, StopReason::EndTurn);
+    assert_eq!(
+        second.await.unwrap().unwrap().stop_reason,
+        StopReason::EndTurn
+    );
     alone(&world, agent).await.map(drop).unwrap();
 }

@@ -34,7 +34,10 @@ async fn a_reset_gives_an_open_request_up() {
     let state = state(&world, agent).await;
     assert_eq!(state.last_stop_reason, Some(StopReason::Cancelled));
     let run = world.store.run(&asked.run_id).await.unwrap().unwrap();
-    assert_eq!((run.status, run.stop_reason), (RunStatus::Cancelled, Some(StopReason::Cancelled)));
+    assert_eq!(
+        (run.status, run.stop_reason),
+        (RunStatus::Cancelled, Some(StopReason::Cancelled))
+    );
     world.say(agent, "hello").await;
     assert_eq!(world.words(agent).await, "user text");
 }
@@ -44,14 +47,26 @@ async fn an_agent_whose_answer_failed_before_it_was_stored_waits_as_before() {
     let world = World::new().await;
     let agent = asking(&world, "panic").await;
     world.say(agent, "call panic").await;
-    let call = world.history(agent).await.pop().unwrap().tool_calls[0].id.clone();
+    let call = world.history(agent).await.pop().unwrap().tool_calls[0]
+        .id
+        .clone();
     let failed = world.decide(agent, &[(&call, true)]).await.unwrap_err();
     assert!(matches!(failed, AgentError::Internal(_)));
     let waits = state(&world, agent).await;
     assert_eq!(waits.last_stop_reason, Some(StopReason::RequiresApproval));
-    assert!(world.engine.pending_approval(&waits).await.unwrap().is_some());
+    assert!(
+        world
+            .engine
+            .pending_approval(&waits)
+            .await
+            .unwrap()
+            .is_some()
+    );
     world.decide(agent, &[(&call, false)]).await.unwrap();
-    assert_eq!(state(&world, agent).await.last_stop_reason, Some(StopReason::EndTurn));
+    assert_eq!(
+        state(&world, agent).await.last_stop_reason,
+        Some(StopReason::EndTurn)
+    );
 }
 
 #[tokio::test]
@@ -122,16 +137,26 @@ async fn cancelling_an_agent_leaves_no_request_open_that_it_came_too_late_for() 
     let mut driven = Vec::new();
     for _ in 0..THREADS {
         let conversation = Conversation::new(agent);
-        world.store.create_conversation(&conversation, &[]).await.unwrap();
+        world
+            .store
+            .create_conversation(&conversation, &[])
+            .await
+            .unwrap();
         let mut request = said(agent, "call echo");
         request.conversation_id = Some(conversation.id);
         let begun = world.engine.begin(request).await.unwrap();
         let engine = world.engine.clone();
-        driven.push(tokio::spawn(async move { engine.drive(begun, Listener::none()).await }));
+        driven.push(tokio::spawn(async move {
+            engine.drive(begun, Listener::none()).await
+        }));
     }
     asked.wait().await;
     // Most of them are about to store their request now.
-    let cancelled = world.engine.cancel(agent, ThreadFilter::Any, None).await.unwrap();
+    let cancelled = world
+        .engine
+        .cancel(agent, ThreadFilter::Any, None)
+        .await
+        .unwrap();
     for driven in driven {
         driven.await.unwrap().unwrap();
     }
@@ -140,10 +165,16 @@ async fn cancelling_an_agent_leaves_no_request_open_that_it_came_too_late_for() 
         assert!(is_cancelled);
         let run = world.store.run(&run_id).await.unwrap().unwrap();
         assert_eq!(run.status, RunStatus::Cancelled);
-        let thread = world.store.conversation(&run.conversation_id.unwrap()).await;
+        let thread = world
+            .store
+            .conversation(&run.conversation_id.unwrap())
+            .await;
         if let Some(last) = thread.unwrap().unwrap().in_context_message_ids.last() {
             let last = world.store.message(last).await.unwrap().unwrap();
-            assert!(!last.is_approval_request(), "a request of a cancelled run is open");
+            assert!(
+                !last.is_approval_request(),
+                "a request of a cancelled run is open"
+            );
         }
     }
 }

@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use bulkhead_agent::{AgentError, Models};
 use bulkhead_domain::{LlmConfig, Role, StopReason, ToolStatus};
-use bulkhead_llm::{
-    ChatMessage, ChatReply, ChatRequest, Client, Endpoint, LlmError, chat::Deltas,
-};
+use bulkhead_llm::{ChatMessage, ChatReply, ChatRequest, Client, Endpoint, LlmError, chat::Deltas};
 use futures::future::BoxFuture;
 use serde_json::json;
 

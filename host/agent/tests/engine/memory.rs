@@ -27,7 +27,13 @@ async fn memory_that_was_written_in_a_step_that_is_not_stored_is_in_the_system_m
     let written = tokio::time::timeout(std::time::Duration::from_secs(20), written).await;
     written.expect("the tool writes");
     // Somebody else changes the thread, so that the step can't be stored.
-    let context = world.store.agent(&agent).await.unwrap().unwrap().message_ids;
+    let context = world
+        .store
+        .agent(&agent)
+        .await
+        .unwrap()
+        .unwrap()
+        .message_ids;
     let meanwhile = Message::text(agent, Role::User, "meanwhile");
     let mut commit = StepCommit::new(agent, None);
     let mut next = context.clone();
@@ -41,6 +47,10 @@ async fn memory_that_was_written_in_a_step_that_is_not_stored_is_in_the_system_m
     assert!(world.engine.cancel_run(run));
     driven.await.unwrap().unwrap_err();
     let system = world.store.message(&context[0]).await.unwrap().unwrap();
-    assert!(system.plain_text().contains("Name: Ann"), "{}", system.plain_text());
+    assert!(
+        system.plain_text().contains("Name: Ann"),
+        "{}",
+        system.plain_text()
+    );
     assert_eq!(world.words(agent).await, "user");
 }

@@ -268,10 +268,23 @@ mod tests {
     #[test]
     fn models_see_images_unless_they_are_known_not_to() {
         let sees = |name| model(name).is_none_or(|known| known.sees);
-        for name in ["gpt-4o-mini", "gpt-4-turbo", "o3", "claude-sonnet-4-5", "qwen3-vl-8b", "mine"] {
+        for name in [
+            "gpt-4o-mini",
+            "gpt-4-turbo",
+            "o3",
+            "claude-sonnet-4-5",
+            "qwen3-vl-8b",
+            "mine",
+        ] {
             assert!(sees(name), "{name}");
         }
-        for name in ["gpt-4-0613", "openai/gpt-oss-120b", "o3-mini", "deepseek-chat", "qwen3-8b"] {
+        for name in [
+            "gpt-4-0613",
+            "openai/gpt-oss-120b",
+            "o3-mini",
+            "deepseek-chat",
+            "qwen3-8b",
+        ] {
             assert!(!sees(name), "{name}");
         }
     }

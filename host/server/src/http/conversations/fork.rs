@@ -61,7 +61,11 @@ async fn gone_on_from(
     source: &Conversation,
 ) -> Result<Vec<MessageId>, Refusal> {
     let ids = &source.in_context_message_ids;
-    let from = ids.len().saturating_sub(ANSWER_MESSAGES).max(1).min(ids.len());
+    let from = ids
+        .len()
+        .saturating_sub(ANSWER_MESSAGES)
+        .max(1)
+        .min(ids.len());
     let mut looked_at = ids.get(..1).unwrap_or_default().to_vec();
     looked_at.extend_from_slice(&ids[from..]);
     let found = app.store.messages_by_ids(&agent.id, &looked_at).await;

@@ -27,7 +27,8 @@ const PINGS_MAX: u32 = 90;
 /// How long a run that was given up may take to end: far longer than any that works properly.
 const ENDING: Duration = Duration::from_secs(5);
 /// Why the stream of a run in the background does not tell all of it.
-const CANCELLED_LATE: &str = "The run was cancelled while its events were not taken, and had ended by then.";
+const CANCELLED_LATE: &str =
+    "The run was cancelled while its events were not taken, and had ended by then.";
 
 /// When a stream says that it is still there, and when it gives up.
 #[derive(Clone, Copy)]

@@ -2,8 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-use bulkhead_domain::{Timestamp, id::RunId};
-use bulkhead_store::{RunEvent, Store, StoreError};
+use bulkhead_domain::{StopReason, Timestamp, id::RunId};
+use bulkhead_store::{RunEvent, RunUpdate, Store, StoreError};
 
 use super::history::{new_agent, run};
 
@@ -47,11 +47,15 @@ on_both! {
         assert!(matches!(error, StoreError::NotFound { what: "run", .. }), "{error:?}");
     }
 
-    async fn events_that_are_older_are_deleted_and_younger_ones_stay(database) {
+    async fn events_that_are_older_are_deleted_unless_their_run_goes_on_and_younger_ones_stay(database) {
         let store = database.open().await;
         let (old, young) = (new_run(&store).await, new_run(&store).await);
+        let ended = RunUpdate::ended(old, StopReason::EndTurn);
+        store.finish_run(&ended).await.unwrap();
+        let goes_on = new_run(&store).await;
         let all = events(1..=7_001);
         store.append_run_events(&old, &all).await.unwrap();
+        store.append_run_events(&goes_on, &all[..3]).await.unwrap();
         tokio::time::sleep(std::time::Duration::from_millis(2)).await;
         let before = Timestamp::now();
         store.append_run_events(&young, &all[..2]).await.unwrap();
@@ -62,5 +66,9 @@ on_both! {
         assert_eq!(store.run_events(&young, 0, 100).await.unwrap(), all[..2]);
         assert_eq!(store.prune_run_events(before).await.unwrap(), 0);
         assert!(store.run(&old).await.unwrap().is_some(), "the run stays");
+        assert_eq!(store.run_events(&goes_on, 0, 100).await.unwrap(), all[..3]);
+        let ended = RunUpdate::ended(goes_on, StopReason::EndTurn);
+        store.finish_run(&ended).await.unwrap();
+        assert_eq!(store.prune_run_events(before).await.unwrap(), 3);
     }
 }

@@ -80,6 +80,8 @@ impl Drop for Closing {
 #[derive(Clone)]
 struct Active {
     thread: ThreadKey,
+    /// Whether it must be alone: another one that must be is refused meanwhile.
+    alone: bool,
     cancel: CancellationToken,
     /// When it certainly had its turn among servers that share the database; none while it waits.
     turn: Option<Moment>,
@@ -152,6 +154,7 @@ impl ActiveRuns {
         &self,
         run_id: RunId,
         thread: ThreadKey,
+        alone: bool,
         parent: &CancellationToken,
     ) -> Result<ActiveRun, AgentError> {
         // Held until the run is noted: whoever closes its thread after this finds it.
@@ -183,6 +186,7 @@ impl ActiveRuns {
         let cancel = parent.child_token();
         let active = Active {
             thread,
+            alone,
             cancel: cancel.clone(),
             turn: None,
             done: CancellationToken::new(),
@@ -263,6 +267,14 @@ impl ActiveRuns {
             .map(|(id, _)| *id)
     }
 
+    /// The run in this thread that must be alone there, if one does.
+    pub(crate) fn alone(&self, thread: ThreadKey) -> Option<RunId> {
+        let runs = self.runs.lock();
+        runs.iter()
+            .find(|(_, active)| active.thread == thread && active.alone)
+            .map(|(id, _)| *id)
+    }
+
     /// Cancels a run and gives what ends when it has ended; none if it does not go on here.
     pub(crate) fn cancel(&self, run_id: RunId) -> Option<CancellationToken> {
         let active = self.runs.lock().get(&run_id).cloned()?;
@@ -312,7 +324,7 @@ mod tests {
             ..own
         };
         let begins = |thread| {
-            let run = runs.begin(RunId::random(), thread, &CancellationToken::new());
+            let run = runs.begin(RunId::random(), thread, false, &CancellationToken::new());
             run.is_ok()
         };
         let closing = runs.close(own.agent_id, ThreadFilter::Default);
@@ -329,7 +341,7 @@ mod tests {
     fn so_many_runs_of_a_thread_and_of_a_server_go_on_or_wait_and_no_more() {
         let runs = ActiveRuns::default();
         let root = CancellationToken::new();
-        let begin = |thread| runs.begin(RunId::random(), thread, &root);
+        let begin = |thread| runs.begin(RunId::random(), thread, false, &root);
         let of_one = thread();
         let mut held: Vec<_> = (0..RUNS_OF_THREAD_MAX)
             .map(|_| begin(of_one).expect("there is room"))
@@ -342,6 +354,7 @@ mod tests {
         let others = (held.len()..RUNS_MAX).map(|_| {
             let active = Active {
                 thread: thread(),
+                alone: false,
                 cancel: root.child_token(),
                 turn: None,
                 done: CancellationToken::new(),
@@ -359,9 +372,10 @@ mod tests {
     fn a_run_can_be_cancelled_until_it_ends() {
         let runs = ActiveRuns::default();
         let (id, thread) = (RunId::random(), thread());
-        let run = runs.begin(id, thread, &CancellationToken::new());
+        let run = runs.begin(id, thread, true, &CancellationToken::new());
         let run = run.expect("the thread is open");
         assert_eq!(runs.of(thread.agent_id, ThreadFilter::Any), [id]);
+        assert_eq!(runs.alone(thread), Some(id));
         let done = runs.cancel(id).expect("it goes on");
         assert!(run.cancel.is_cancelled() && !done.is_cancelled());
         drop(run);

@@ -129,17 +129,27 @@ pub(crate) async fn close(store: &Store, mut thread: Thread) -> Result<Option<Ru
     commit.context = Some(thread.context_change());
     commit.last_stop_reason = Some(StopReason::Cancelled);
     commit.at = now;
-    // The run that asked had ended; it is shown as what became of it.
-    let asked = match &open.request.run_id {
-        Some(run_id) => store.run(run_id).await?,
-        None => None,
+    commit.run = given_up(store, &thread, &open.request).await?;
+    store.commit_step(&commit).await?;
+    Ok(commit.run.map(|run| run.id))
+}
+
+/// What becomes of the run that asked, which had ended, where its request is given up. None where the
+/// request is of another thread, in which it may be open still.
+pub(crate) async fn given_up(
+    store: &Store,
+    thread: &Thread,
+    request: &Message,
+) -> Result<Option<RunUpdate>, AgentError> {
+    let Some(run_id) = &request.run_id else {
+        return Ok(None);
     };
-    let asked = asked.filter(|run| run.agent_id == agent.id);
-    commit.run = asked.map(|run| RunUpdate {
+    let asked = store.run(run_id).await?.filter(|run| {
+        run.agent_id == thread.agent.id && request.conversation_id == thread.conversation_id()
+    });
+    Ok(asked.map(|run| RunUpdate {
         completed_at: None,
         closes_request: true,
         ..RunUpdate::ended(run.id, StopReason::Cancelled)
-    });
-    store.commit_step(&commit).await?;
-    Ok(open.request.run_id)
+    }))
 }

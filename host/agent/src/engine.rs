@@ -95,6 +95,8 @@ pub struct Outcome {
     pub messages: Vec<Arc<Message>>,
     /// Logarithms of probabilities of the last answer, in OpenAI's form.
     pub logprobs: Option<Value>,
+    /// Whether its listener did not hear all of it, because it was cancelled while nothing was taken.
+    pub has_gap: bool,
 }
 
 /// A run that failed.
@@ -217,8 +219,9 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// As those of [`Self::begin`], and [`AgentError::Busy`] while another run of the thread goes
-    /// on here or works on another server that shares the database.
+    /// As those of [`Self::begin`], and [`AgentError::Busy`] while another run of the thread that began
+    /// by this goes on here, or any works on another server that shares the database. One that began
+    /// by [`Self::begin`] here is waited for, as it waits for others.
     pub async fn begin_alone(&self, request: RunRequest) -> Result<Entry, AgentError> {
         let engine = self.clone();
         self.unbroken(async move { engine.note_alone(request).await })
@@ -250,10 +253,10 @@ impl Engine {
                 return Ok(Entry::Known(Box::new(run)));
             }
         }
-        if let Some(run_id) = self.busy(thread) {
+        if let Some(run_id) = self.0.active.alone(thread) {
             return Err(AgentError::Busy(run_id));
         }
-        let (run, active) = self.new_run(&request)?;
+        let (run, active) = self.new_run(&request, true)?;
         let store = &self.0.store;
         let known = match request.background {
             true => store.create_run_once(&run, &request.otids).await,
@@ -278,7 +281,7 @@ impl Engine {
 
     async fn note(&self, request: RunRequest) -> Result<Begun, AgentError> {
         let began = Instant::now();
-        let (run, active) = self.new_run(&request)?;
+        let (run, active) = self.new_run(&request, false)?;
         let store = &self.0.store;
         let stored = match request.background {
             true => store.create_run_with_otids(&run, &request.otids).await,
@@ -290,14 +293,14 @@ impl Engine {
 
     /// A run that can be cancelled from now on, unless its thread is about to be deleted or too many
     /// wait already.
-    fn new_run(&self, request: &RunRequest) -> Result<(Run, ActiveRun), AgentError> {
+    fn new_run(&self, request: &RunRequest, alone: bool) -> Result<(Run, ActiveRun), AgentError> {
         let mut run = Self::unstored(request);
         if self.turn_silence().is_some() {
             // Until it has its turn.
             run.status = RunStatus::Created;
         }
         let thread = request.thread();
-        let active = self.0.active.begin(run.id, thread, &self.0.root)?;
+        let active = self.0.active.begin(run.id, thread, alone, &self.0.root)?;
         Ok((run, active))
     }
 
@@ -439,7 +442,13 @@ impl Engine {
             }
             None => {
                 for run_id in self.going_on(agent_id, threads).await? {
-                    reached.note(run_id, self.end_one(run_id, agent_id).await?);
+                    let cancelled = self.end_one(run_id, agent_id).await?;
+                    reached.note(run_id, cancelled);
+                    if !cancelled {
+                        // It may have been faster, and ended with a request.
+                        self.close_request_of(run_id, agent_id, &mut reached)
+                            .await?;
+                    }
                 }
                 self.seen_elsewhere(&reached.cancelled()).await?;
                 self.close_request(thread, None, &mut reached).await?;

@@ -74,7 +74,8 @@ pub enum AgentError {
     /// The server that worked on the run ended before the run did.
     #[error(
         "The server that worked on this run ended before the run did. What its finished steps did \
-         is in the messages; whether tools of the step that went on had an effect is not known."
+         is in the messages; whether tools of the step that went on had an effect is not known. Where it finished \
+         none, what it was sent is not stored either: send it again."
     )]
     Abandoned,
     /// Another server works on in the thread, in the place of this run's.

@@ -1,6 +1,9 @@
 //! What a request brings: messages to take in, or decisions on calls that wait.
 
-use bulkhead_domain::{Approval, Message, Part, Role, ToolCall, ToolStatus, id::AgentId};
+use bulkhead_domain::{
+    Approval, Message, Part, Role, ToolCall, ToolStatus,
+    id::{AgentId, MessageId},
+};
 use serde_json::Value;
 
 use crate::AgentError;
@@ -115,17 +118,17 @@ impl Decision {
         }
     }
 
-    /// Whether it repeats these decisions: a client that tried again.
-    pub(crate) fn repeats(&self, answered: &[Approval]) -> bool {
+    /// Whether it repeats these decisions, on the request with this id: a client that tried again.
+    pub(crate) fn repeats(&self, answered: &[Approval], request: Option<MessageId>) -> bool {
         let answered: Vec<&str> = answered.iter().map(Approval::tool_call_id).collect();
         match self {
             Self::Each(approvals) => {
                 let these: Vec<&str> = approvals.iter().map(Approval::tool_call_id).collect();
                 !these.is_empty() && same_set(&answered, &these)
             }
-            Self::Whole { request_id, .. } => request_id
-                .as_deref()
-                .is_some_and(|id| answered.contains(&id)),
+            Self::Whole { request_id, .. } => request_id.as_deref().is_some_and(|id| {
+                answered.contains(&id) || request.is_some_and(|request| request.to_string() == id)
+            }),
         }
     }
 }
@@ -239,5 +242,20 @@ mod tests {
         assert!(whole(Some("a".to_owned())).on(&two).is_err());
         assert!(whole(Some("a".to_owned())).on(&request(&["a"])).is_ok());
         assert!(whole(Some("x".to_owned())).on(&request(&["a"])).is_err());
+    }
+
+    #[test]
+    fn an_answer_is_repeated_by_the_calls_or_by_the_request() {
+        let asked = request(&["a", "b"]);
+        let answered = each(&["a", "b"]).on(&asked).unwrap();
+        let repeats = |decision: &Decision| decision.repeats(&answered, Some(asked.id));
+        let whole = |id: &str| Decision::Whole {
+            request_id: Some(id.to_owned()),
+            approve: true,
+            reason: None,
+        };
+        assert!(repeats(&each(&["b", "a"])) && !repeats(&each(&["a"])));
+        assert!(repeats(&whole("a")) && repeats(&whole(&asked.id.to_string())));
+        assert!(!repeats(&whole("x")) && !repeats(&whole(&MessageId::random().to_string())));
     }
 }

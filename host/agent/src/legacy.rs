@@ -69,13 +69,7 @@ pub(crate) fn take(call: ToolCall) -> Taken {
         }),
         _ => None,
     };
-    let wish = arguments.remove(HEARTBEAT);
-    // Models write truth values as text now and then.
-    let heartbeat = match &wish {
-        Some(Value::Bool(wish)) => *wish,
-        Some(Value::String(wish)) => wish.eq_ignore_ascii_case("true"),
-        _ => false,
-    };
+    let heartbeat = is_wish(arguments.get(HEARTBEAT));
     arguments.insert(HEARTBEAT.to_owned(), Value::Bool(heartbeat));
     Taken {
         call: ToolCall {
@@ -85,6 +79,21 @@ pub(crate) fn take(call: ToolCall) -> Taken {
         thinking,
         heartbeat,
     }
+}
+
+/// Models write truth values as text now and then.
+fn is_wish(value: Option<&Value>) -> bool {
+    match value {
+        Some(Value::Bool(wish)) => *wish,
+        Some(Value::String(wish)) => wish.eq_ignore_ascii_case("true"),
+        _ => false,
+    }
+}
+
+/// Whether the model wants to be asked again after this call, which is stored.
+pub(crate) fn wants_heartbeat(call: &ToolCall) -> bool {
+    let arguments = serde_json::from_str::<Map<String, Value>>(&call.arguments);
+    arguments.is_ok_and(|arguments| is_wish(arguments.get(HEARTBEAT)))
 }
 
 /// The arguments that the tool itself gets.

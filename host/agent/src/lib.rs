@@ -9,7 +9,7 @@
 //! - `closing`: what is ended before a thread is deleted.
 //! - `thread`: what a run works on; `recent`: what is kept of it for the next. [`model`]: which model
 //!   answers; `fallback`: which others. `toolset`, `legacy`: what it is
-//!   offered. `answer`: its reply as messages. `transcript`: stored messages as a model is sent them.
+//!   offered. `answer`: its reply as messages; `fit`: results that are too large. `transcript`: stored messages as a model is sent them.
 //! - [`prompt`], [`start`], [`defaults`]: what an agent begins with and is told. [`pack`], [`clock`]:
 //!   notices and times as models read them.
 //! - [`approval`]: requests that wait. [`compact`]: contexts that fill up. [`upkeep`], [`overview`]:
@@ -29,6 +29,7 @@ pub mod engine;
 pub mod error;
 pub mod event;
 mod fallback;
+mod fit;
 pub mod input;
 mod lease;
 mod legacy;

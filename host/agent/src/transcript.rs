@@ -3,6 +3,9 @@
 use bulkhead_domain::{Message, Part, Role, ToolStatus};
 use bulkhead_llm::ChatMessage;
 
+/// What a model reads that sees no images, after a result that has some.
+const IMAGE_LEFT_OUT: &str = "\n[Image left out: this model does not see images]";
+
 /// The conversation of these messages, oldest first; the system prompt is none of them.
 ///
 /// A step's text and its request for approval may be stored as two messages; the model sees the one
@@ -55,6 +58,18 @@ pub(crate) fn chat_messages(messages: &[Message]) -> Vec<ChatMessage> {
     chat
 }
 
+/// Says of images in results that they are not there, for a model that sees none.
+pub(crate) fn leave_out_images(messages: &mut [ChatMessage]) {
+    for message in messages {
+        if let ChatMessage::Tool { text, images, .. } = message
+            && !images.is_empty()
+        {
+            images.clear();
+            text.push_str(IMAGE_LEFT_OUT);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use bulkhead_domain::{
@@ -98,6 +113,38 @@ mod tests {
             panic!("{chat:?}")
         };
         assert_eq!((content.len(), tool_calls.len()), (1, 2));
+    }
+
+    #[test]
+    fn a_model_that_sees_no_images_reads_that_there_is_one() {
+        let mut message = Message::new(AgentId::random(), Role::Tool);
+        let image = serde_json::json!({"type": "image", "source":
+            {"type": "base64", "media_type": "image/png", "data": "AAAA"}});
+        let parts = vec![
+            Part::text("a chart"),
+            serde_json::from_value(image).unwrap(),
+        ];
+        for parts in [Some(parts), None] {
+            message.tool_returns.push(bulkhead_domain::ToolReturn {
+                tool_call_id: "a".to_owned(),
+                name: "draw".to_owned(),
+                status: ToolStatus::Success,
+                text: "a chart".to_owned(),
+                packed: "a chart".to_owned(),
+                stdout: None,
+                stderr: None,
+                parts,
+                receipt_id: None,
+            });
+        }
+        let mut chat = chat_messages(&[message]);
+        leave_out_images(&mut chat);
+        let read = chat.iter().map(|message| match message {
+            ChatMessage::Tool { text, images, .. } => (text.as_str(), images.len()),
+            other => panic!("{other:?}"),
+        });
+        let expected = [(&*format!("a chart{IMAGE_LEFT_OUT}"), 0), ("a chart", 0)];
+        assert_eq!(read.collect::<Vec<_>>(), expected);
     }
 
     #[test]

@@ -4,15 +4,17 @@
 use std::{collections::HashMap, sync::Arc};
 
 use bulkhead_domain::{
-    Agent, Message, Part, Timestamp,
+    Agent, Message, Part, StopReason, Timestamp,
     id::{AgentId, BlockId, ConversationId},
 };
 use bulkhead_store::{StepCommit, SystemContent};
 use serde_json::{Map, Value};
+use tokio::sync::OwnedMutexGuard;
 
 use crate::{
     AgentError, Engine,
     active::ThreadKey,
+    approval,
     driver::StepServices,
     error::expect_active,
     ports::{Executed, Invocation},
@@ -29,7 +31,25 @@ pub struct RecompileOptions {
     pub update_timestamp: bool,
 }
 
+/// A thread in which no run of this server works until this is dropped.
+#[must_use = "runs work again when it is dropped"]
+pub struct Held {
+    _gate: OwnedMutexGuard<()>,
+}
+
 impl Engine {
+    /// Waits until no run of this server works on an agent's default thread, and lets none work there
+    /// for as long as the answer is kept. For changes of what its model sees.
+    pub async fn hold(&self, agent_id: AgentId) -> Held {
+        let key = ThreadKey {
+            agent_id,
+            conversation_id: None,
+        };
+        Held {
+            _gate: self.active().enter(key).await,
+        }
+    }
+
     /// Makes the system message of a thread anew from the agent's memory, and gives its text.
     ///
     /// # Errors
@@ -122,7 +142,8 @@ impl Engine {
     }
 
     /// Drops the history of an agent's default thread; the system message stays, made anew. With
-    /// `add_default_initial_messages` it begins like a new agent of its type.
+    /// `add_default_initial_messages` it begins like a new agent of its type. An open request for
+    /// approval is given up with it: the run that asked is cancelled.
     ///
     /// # Errors
     ///
@@ -139,8 +160,12 @@ impl Engine {
         let _gate = self.active().enter(key).await;
         let mut thread = Thread::load(self.store(), key).await?;
         let now = Timestamp::now();
-        thread.context.clear();
         let mut commit = StepCommit::new(agent_id, None);
+        if let Some(request) = thread.pending() {
+            commit.run = approval::given_up(self.store(), &thread, request).await?;
+            commit.last_stop_reason = Some(StopReason::Cancelled);
+        }
+        thread.context.clear();
         if add_default_initial_messages {
             let first = start::default_messages(&thread.agent, now);
             thread.context.extend(first.iter().cloned());

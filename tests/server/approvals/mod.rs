@@ -3,11 +3,12 @@
 //! - [`answers`]: what becomes of calls that are approved, denied, or answered by the client.
 //! - [`client_tools`]: tools of the client. [`streamed`]: requests and answers in streams.
 //! - [`seen`]: what clients see of an open request. [`switched`]: when calls wait.
-//! - [`refused`]: answers that fit no request. [`failing`]: a model that fails after an answer.
+//! - [`kept`]: what can't be done to an open request but by answering it. [`refused`]: answers that fit no request. [`failing`]: a model that fails after an answer.
 
 mod answers;
 mod client_tools;
 mod failing;
+mod kept;
 mod refused;
 mod seen;
 mod streamed;

@@ -4,7 +4,9 @@ use bulkhead_domain::{
     Timestamp, ToolCall,
     id::{MessageId, StepId},
 };
-use bulkhead_llm::{ChatReply, ChatRequest, Delta as Given, ErrorKind, LlmError};
+use bulkhead_llm::{
+    ChatReply, ChatRequest, Delta as Given, ErrorKind, LlmError, catalog::sees_images,
+};
 use tokio::sync::mpsc;
 
 use super::Driver;
@@ -13,7 +15,7 @@ use crate::{
     compact::text_tokens,
     event::{Delta, Event, Piece},
     toolset::Offered,
-    transcript::chat_messages,
+    transcript::{chat_messages, leave_out_images},
 };
 
 /// Times that a question is asked again with a shorter context.
@@ -94,6 +96,9 @@ impl Driver {
         let agent = self.agent();
         let mut messages = chat_messages(&self.thread.context);
         messages.extend(chat_messages(&self.input));
+        if !sees_images(&self.model) {
+            leave_out_images(&mut messages);
+        }
         ChatRequest {
             config: self.model.clone(),
             endpoint: self.endpoint.clone(),
@@ -156,6 +161,9 @@ impl Driver {
                 reply = &mut reply => {
                     while let Ok(piece) = given.try_recv() {
                         told |= self.tell_piece(step, offered, &mut kinds, piece).await;
+                    }
+                    if cancel.is_cancelled() {
+                        return Ok(Asked::Cancelled);
                     }
                     return Ok(Asked::Answered(Box::new(reply?), told));
                 }

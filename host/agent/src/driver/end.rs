@@ -10,7 +10,7 @@ use super::{
     Driver,
     ask::{Begun, nanos},
 };
-use crate::{AgentError, active::ThreadKey, engine::Outcome, error::Fault};
+use crate::{AgentError, active::ThreadKey, engine::Outcome, error::Fault, thread::Thread};
 
 impl Driver {
     /// The run was cancelled; nothing of the step that went on is stored.
@@ -88,6 +88,7 @@ pub(crate) async fn cancelled_before(store: &Store, run: &Run) -> Result<Outcome
         context_tokens: None,
         messages: Vec::new(),
         logprobs: None,
+        has_gap: false,
     })
 }
 
@@ -119,7 +120,9 @@ impl Failed {
             .metadata
             .insert("error".to_owned(), told(run_id, self.is_whole, &fault));
         let mut commit = StepCommit::new(self.thread.agent_id, self.thread.conversation_id);
-        commit.last_stop_reason = changes_agent(error).then_some(fault.stop_reason);
+        if changes_agent(error) && !waits(store, self.thread).await {
+            commit.last_stop_reason = Some(fault.stop_reason);
+        }
         commit.keeps_request = !self.works;
         commit.run = Some(update.clone());
         let stored = match store.commit_step(&commit).await.map(drop) {
@@ -135,6 +138,13 @@ impl Failed {
             }
         }
     }
+}
+
+/// Whether a request for approval is open in a thread, such as one whose answer was not stored: the
+/// agent says that it waits as long as it does.
+async fn waits(store: &Store, thread: ThreadKey) -> bool {
+    let thread = Thread::load(store, thread).await;
+    thread.is_ok_and(|thread| thread.pending().is_some())
 }
 
 /// Whether the agent itself came to a stop: not by a request that was refused before it began, nor

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::{Driver, StepServices, step::Gathered};
 use crate::{
     approval::plain,
-    legacy,
+    fit, legacy,
     ports::{Executed, Invocation},
     toolset::Offered,
 };
@@ -39,13 +39,15 @@ impl Driver {
         returns
     }
 
-    /// The message of results of a step.
+    /// The message of results of a step, as far as it can be stored.
     pub(super) fn returned(&self, returns: Vec<ToolReturn>, step_id: StepId) -> Message {
-        Message {
+        let mut message = Message {
             step_id: Some(step_id),
             tool_returns: returns,
             ..self.frame(Role::Tool)
-        }
+        };
+        fit::fit(&mut message, &self.agent().timezone);
+        message
     }
 
     /// Runs calls; without an offer whatever the agent has may be called.
@@ -87,6 +89,7 @@ impl Driver {
         };
         gathered.tools += began.elapsed();
         gathered.memory_changed |= services.is_changed();
+        self.memory_unshown |= gathered.memory_changed;
         let mut returns = Vec::with_capacity(executed.len());
         for ((call, ran), done) in calls.iter().zip(ran).zip(executed) {
             // A call that was refused is none for the rules.

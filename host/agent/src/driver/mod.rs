@@ -39,7 +39,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    AgentError, Engine,
+    AgentError, Engine, ThreadKey,
     approval::Open,
     engine::{Begun, Failure, Outcome},
     event::{Event, Listener, Shown},
@@ -51,6 +51,7 @@ use crate::{
     thread::Thread,
     toolset::ToolSet,
     turn::Awaited,
+    upkeep::RecompileOptions,
 };
 
 /// What a client that repeats an answered decision sets going.
@@ -95,6 +96,11 @@ pub(crate) struct Driver {
     ttft_ns: Option<i64>,
     /// Whether the listener heard something of an answer.
     told: bool,
+    /// Whether the listener did not hear something, because the run was cancelled while it took
+    /// nothing.
+    has_gap: bool,
+    /// Whether tools wrote into the memory what the stored system message does not say.
+    memory_unshown: bool,
 }
 
 /// A run whose turn it is.
@@ -228,6 +234,9 @@ impl Driver {
             }
             stopped => stopped,
         };
+        if driver.memory_unshown {
+            driver.show_memory().await;
+        }
         if stopped.is_ok() {
             let seen = std::mem::take(&mut driver.thread.context);
             driver.engine.recent().keep(driver.request.thread(), seen);
@@ -242,7 +251,24 @@ impl Driver {
                 context_tokens: driver.context_tokens,
                 messages: driver.messages,
                 logprobs: driver.logprobs,
+                has_gap: driver.has_gap,
             })
+    }
+
+    /// Puts what tools wrote into the memory, in a step that was not stored, into the system message.
+    async fn show_memory(&self) {
+        let options = RecompileOptions {
+            dry_run: false,
+            update_timestamp: true,
+        };
+        let ThreadKey {
+            agent_id,
+            conversation_id,
+        } = self.request.thread();
+        let shown = self.engine.recompile(agent_id, conversation_id, options);
+        if let Err(error) = shown.await {
+            tracing::warn!(agent = %agent_id, %error, "changed memory is not in the system message");
+        }
     }
 
     async fn is_cancelled_elsewhere(&self) -> bool {
@@ -297,6 +323,8 @@ impl Driver {
             began,
             ttft_ns: None,
             told: false,
+            has_gap: false,
+            memory_unshown: false,
             engine,
             request,
             thread,
@@ -343,21 +371,25 @@ impl Driver {
     /// was answered may be out of the context by now.
     async fn repeats(&self, decision: &Decision) -> Result<bool, AgentError> {
         let mut context = self.thread.context.iter().rev();
-        if let Some(answered) = context.find(|message| !message.approvals.is_empty()) {
-            return Ok(decision.repeats(&answered.approvals));
+        if let Some(answered) = context.find(|message| !message.approvals.is_empty())
+            && let Some(request) = context.find(|message| message.is_approval_request())
+        {
+            return Ok(decision.repeats(&answered.approvals, Some(request.id)));
         }
+        // Nothing is open: the newest two are a request and its answer.
         let filter = MessageFilter {
             agent_id: Some(self.request.agent_id),
             thread: ThreadFilter::of(self.thread.conversation_id()),
             roles: Some(vec![Role::Approval]),
             newest: true,
-            limit: Some(1),
+            limit: Some(2),
             ..MessageFilter::default()
         };
         let stored = self.store.messages(&filter).await?;
-        Ok(stored
-            .last()
-            .is_some_and(|answered| decision.repeats(&answered.approvals)))
+        let answered = stored.iter().find(|message| !message.approvals.is_empty());
+        let request = stored.iter().find(|message| message.is_approval_request());
+        let request_id = request.map(|request| request.id);
+        Ok(answered.is_some_and(|answered| decision.repeats(&answered.approvals, request_id)))
     }
 
     async fn work(&mut self, start: Start) -> Result<StopReason, AgentError> {
@@ -400,7 +432,10 @@ impl Driver {
             biased;
             heard = self.listener.tell(event) => heard,
             // One that takes nothing holds a run up, but not its end.
-            () = self.cancel.cancelled() => return,
+            () = self.cancel.cancelled() => {
+                self.has_gap = true;
+                return;
+            }
         };
         if !heard && self.request.listening.ends_with_listener {
             self.cancel.cancel();

@@ -15,8 +15,7 @@ use super::{
 use crate::{
     AgentError,
     approval::{Open, denial, plain, unknown},
-    event::Shown,
-    input,
+    input, legacy,
 };
 
 impl Driver {
@@ -38,6 +37,7 @@ impl Driver {
             .collect();
         let mut computed = Vec::new();
         let mut denied = Vec::new();
+        let mut heartbeat = false;
         let mut to_run = Vec::new();
         for approval in &approvals {
             let Some(&call) = calls.get(approval.tool_call_id()) else {
@@ -45,7 +45,8 @@ impl Driver {
             };
             match approval {
                 Approval::Tool { .. } => {
-                    computed.push(client_result(call, approval, now, &timezone))
+                    heartbeat |= legacy::wants_heartbeat(call);
+                    computed.push(client_result(call, approval, now, &timezone));
                 }
                 Approval::Approval { approve: true, .. } => to_run.push(call.clone()),
                 Approval::Approval { reason, .. } => denied.push((call, reason.as_deref())),
@@ -53,6 +54,7 @@ impl Driver {
         }
         to_run.extend(open.running.iter().cloned());
         self.expect_turn().await?;
+        heartbeat |= to_run.iter().any(legacy::wants_heartbeat);
         let begun = self.note_begun(step_id, &to_run).await?;
         let has_begun = |call: &ToolCall| begun.contains(&call.id);
         let denied = denied
@@ -78,10 +80,11 @@ impl Driver {
             created_at: now,
             ..self.frame(Role::Approval)
         };
-        let returned = self.returned(returns, step_id);
-        let flow = self.after_decision(&to_run);
-        self.store_decision(step_id, response, returned, gathered, flow)
-            .await
+        gathered
+            .messages
+            .push(self.returned(returns.clone(), step_id));
+        let flow = self.after_decision(&to_run, &returns, heartbeat, step_id, &mut gathered);
+        self.store_decision(step_id, response, gathered, flow).await
     }
 
     /// Notes that calls begin to run, before they do. Gives those that had begun before: on a server
@@ -99,16 +102,21 @@ impl Driver {
         Ok(self.store.begin_calls(&step_id, &ids).await?)
     }
 
-    fn after_decision(&self, ran: &[ToolCall]) -> Flow {
-        if self.cancel().is_cancelled() {
-            return Flow::Stop(StopReason::Cancelled);
-        }
-        let book = self.tools.book();
-        let exits = ran.iter().any(|call| book.exits(&call.name));
-        let missing = book.missing_before_exit(self.tools.names(), &self.history);
-        match exits && missing.is_empty() {
-            true => Flow::Stop(StopReason::ToolRule),
-            false => Flow::On,
+    /// What follows the calls of which these ran: what follows any others, except that an agent of an
+    /// older type which would end is asked about what came along.
+    fn after_decision(
+        &self,
+        ran: &[ToolCall],
+        returns: &[ToolReturn],
+        heartbeat: bool,
+        step_id: StepId,
+        gathered: &mut Gathered,
+    ) -> Flow {
+        let flow = self.after_tools(ran, returns, heartbeat, false, step_id, gathered);
+        let is_legacy = self.agent().agent_type.is_legacy();
+        match flow {
+            Flow::Stop(StopReason::EndTurn) if is_legacy && !self.input.is_empty() => Flow::On,
+            flow => flow,
         }
     }
 
@@ -116,13 +124,13 @@ impl Driver {
         &mut self,
         step_id: StepId,
         response: Message,
-        returned: Message,
         gathered: Gathered,
         flow: Flow,
     ) -> Result<Flow, AgentError> {
         self.expect_turn().await?;
         let mut commit = StepCommit::new(self.request.agent_id, self.thread.conversation_id());
-        commit.messages = vec![response, returned.clone()];
+        commit.messages = vec![response];
+        commit.messages.extend(gathered.messages.iter().cloned());
         if flow != Flow::On {
             // No step follows that would store what came along.
             commit.messages.append(&mut self.input);
@@ -144,8 +152,8 @@ impl Driver {
         }
         commit.at = Timestamp::now();
         let committed = self.store.commit_step(&commit).await?;
-        self.thread.stored();
-        self.show(&returned, Shown::Not).await;
+        self.stored();
+        self.show_stored(&gathered.messages).await;
         Ok(settled(flow, &committed))
     }
 }

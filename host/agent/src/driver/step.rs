@@ -110,6 +110,10 @@ impl Driver {
         for message in answer.messages() {
             self.show(message, shown).await;
         }
+        if self.has_gap {
+            // Its listener did not hear all of the answer, because the run was cancelled.
+            return self.end_cancelled().await.map(Flow::Stop);
+        }
         let flow = if answer.waiting.is_some() {
             Flow::Stop(StopReason::RequiresApproval)
         } else if running.is_empty() {
@@ -118,7 +122,14 @@ impl Driver {
             let returns = self
                 .execute(&running, &offered, step.id, &mut gathered)
                 .await;
-            self.after_tools(&running, &returns, heartbeat, is_last, &step, &mut gathered)
+            self.after_tools(
+                &running,
+                &returns,
+                heartbeat,
+                is_last,
+                step.id,
+                &mut gathered,
+            )
         };
         let record = self.step_record(&step, &reply, flow, asked_for, began.elapsed(), &gathered);
         let flow = self
@@ -180,7 +191,7 @@ impl Driver {
         }
         gathered
             .messages
-            .push(self.notice(&still_required(&missing, self.agent()), step));
+            .push(self.notice(&still_required(&missing, self.agent()), step.id));
         if is_last {
             return Flow::Stop(StopReason::MaxSteps);
         }
@@ -188,13 +199,13 @@ impl Driver {
     }
 
     /// What follows the calls of a reply.
-    fn after_tools(
-        &mut self,
+    pub(super) fn after_tools(
+        &self,
         calls: &[ToolCall],
         returns: &[ToolReturn],
         heartbeat: bool,
         is_last: bool,
-        step: &Begun,
+        step_id: StepId,
         gathered: &mut Gathered,
     ) -> Flow {
         if self.cancel().is_cancelled() {
@@ -225,7 +236,7 @@ impl Driver {
         if ends {
             gathered
                 .messages
-                .push(self.notice(&still_required(&missing, self.agent()), step));
+                .push(self.notice(&still_required(&missing, self.agent()), step_id));
         }
         if is_last {
             return Flow::Stop(StopReason::MaxSteps);
@@ -236,16 +247,16 @@ impl Driver {
                 false => "Function called using request_heartbeat=true, returning control",
             };
             let notice = pack::heartbeat(reason, Timestamp::now(), &self.agent().timezone);
-            gathered.messages.push(self.notice(&notice, step));
+            gathered.messages.push(self.notice(&notice, step_id));
         }
         Flow::On
     }
 
     /// A notice to the model in a person's place.
-    fn notice(&self, text: &str, step: &Begun) -> Message {
+    fn notice(&self, text: &str, step_id: StepId) -> Message {
         Message {
             content: vec![Part::text(text)],
-            step_id: Some(step.id),
+            step_id: Some(step_id),
             ..self.frame(Role::User)
         }
     }
@@ -345,9 +356,26 @@ impl Driver {
             commit.last_stop_reason = Some(reason);
         }
         let committed = self.store.commit_step(&commit).await?;
+        self.stored();
+        self.show_stored(&gathered.messages).await;
+        let ended = settled(flow, &committed);
+        if flow == Flow::Stop(StopReason::RequiresApproval) && ended != flow {
+            // Nobody is told of this request, so nobody would answer it.
+            let thread = Thread::load(&self.store, self.request.thread()).await?;
+            approval::close(&self.store, thread).await?;
+        }
+        Ok(ended)
+    }
+
+    /// Notes that the database has the thread as it is now.
+    pub(super) fn stored(&mut self) {
         self.thread.stored();
-        // What the model wrote was told before its tools ran.
-        for message in &gathered.messages {
+        self.memory_unshown = false;
+    }
+
+    /// Tells of what was made in a step. What the model wrote was told before its tools ran.
+    pub(super) async fn show_stored(&mut self, messages: &[Message]) {
+        for message in messages {
             let is_shown = match message.role {
                 Role::Tool => true,
                 // Older types' notices are in lists only.
@@ -358,13 +386,6 @@ impl Driver {
                 self.show(message, Shown::Not).await;
             }
         }
-        let ended = settled(flow, &committed);
-        if flow == Flow::Stop(StopReason::RequiresApproval) && ended != flow {
-            // Nobody is told of this request, so nobody would answer it.
-            let thread = Thread::load(&self.store, self.request.thread()).await?;
-            approval::close(&self.store, thread).await?;
-        }
-        Ok(ended)
     }
 
     /// The system message as the memory is now, where the thread has one.

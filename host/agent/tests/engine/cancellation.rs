@@ -1,4 +1,4 @@
-use bulkhead_agent::Event;
+use bulkhead_agent::{Event, event::EVENTS_WAITING_MAX};
 use bulkhead_domain::{RunStatus, StopReason};
 use bulkhead_store::ThreadFilter;
 
@@ -101,4 +101,34 @@ async fn a_run_that_waits_for_another_can_be_cancelled() {
         first.await.unwrap().unwrap().stop_reason,
         StopReason::Cancelled
     );
+}
+
+#[tokio::test]
+async fn an_answer_that_its_listener_did_not_hear_whole_is_cancelled_and_not_stored() {
+    let world = World::new().await;
+    let setup = Setup {
+        rules: serde_json::json!([{"type": "requires_approval", "tool_name": "echo"}]),
+        edit: |agent| agent.llm_config.context_window = 100_000_000,
+        ..Setup::default()
+    };
+    let agent = world.agent(setup).await;
+    // The beginning, 127 calls with their results, and what runs by itself fill the queue; there is no
+    // room for the request.
+    let script = "call twin\nthen\n".repeat(127) + "call twin\ncall echo";
+    let mut request = said(agent, &script);
+    request.max_steps = 500;
+    let (events, driven) = listen(&world, request, false).await;
+    let full = async {
+        while events.len() < EVENTS_WAITING_MAX {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+    };
+    let full = tokio::time::timeout(std::time::Duration::from_secs(60), full).await;
+    full.expect("the queue fills");
+    let runs = world.engine.running();
+    assert!(world.engine.cancel_run(runs[0]));
+    let outcome = driven.await.unwrap().unwrap();
+    assert_eq!(outcome.stop_reason, StopReason::Cancelled);
+    assert!(world.words(agent).await.ends_with("call:twin return:ok"));
+    world.say(agent, "hello").await;
 }

@@ -70,3 +70,35 @@ async fn an_answer_without_a_call_is_an_error() {
         "No tool calls found in response, model must make a tool call"
     );
 }
+
+#[tokio::test]
+async fn a_call_that_was_approved_goes_on_only_where_it_asks_to_or_fails() {
+    for (script, approve, steps) in [
+        ("call echo\nthen\ncall send_message", true, 0),
+        (
+            "call echo with {\"request_heartbeat\": true}\nthen\ncall send_message",
+            true,
+            1,
+        ),
+        ("call echo\nthen\ncall send_message", false, 1),
+    ] {
+        let world = World::new().await;
+        let setup = Setup {
+            rules: serde_json::json!([{"type": "requires_approval", "tool_name": "echo"}]),
+            ..setup()
+        };
+        let agent = world.agent(setup).await;
+        let asked = world.say(agent, script).await;
+        assert_eq!(asked.stop_reason, StopReason::RequiresApproval);
+        let call = world.history(agent).await.pop().unwrap().tool_calls[0]
+            .id
+            .clone();
+        let done = world.decide(agent, &[(&call, approve)]).await.unwrap();
+        assert_eq!(
+            (done.stop_reason, done.steps),
+            (StopReason::EndTurn, steps),
+            "{script}"
+        );
+        world.agrees(agent).await;
+    }
+}

@@ -42,6 +42,7 @@ impl Default for Setup {
                 "remember",
                 "hang",
                 "twin",
+                "flood",
                 "send_message",
             ],
             rules: json!([]),
@@ -63,7 +64,7 @@ impl World {
             let mut tool = NewTool::new(*name, ToolType::Custom);
             tool.json_schema = Some(json!({"name": name, "description": "A test.",
                 "parameters": {"type": "object", "properties": {"x": {"type": "string"}}, "required": []}}));
-            tool.enable_parallel_execution = Some(*name == "twin");
+            tool.enable_parallel_execution = Some(["twin", "flood"].contains(name));
             store.upsert_tool(tool).await.unwrap();
         }
         let engine = Engine::new(store.clone(), models);
@@ -249,7 +250,7 @@ impl Models for Scripted {
     }
 }
 
-/// `echo` and `twin` give their `x`, `fail` fails, `panic` panics, `hang` waits for its end, `remember` writes its
+/// `echo` and `twin` give their `x`, `flood` 5 MiB, `fail` fails, `panic` panics, `hang` waits for its end, `remember` writes its
 /// `x` into the block `human`.
 struct TestTools;
 
@@ -263,6 +264,7 @@ impl Tools for TestTools {
                 .unwrap_or("");
             let (status, text) = match call.tool.name.as_str() {
                 "fail" => (ToolStatus::Error, "it failed".to_owned()),
+                "flood" => (ToolStatus::Success, "flood ".repeat((5 << 20) / 6)),
                 "panic" => panic!("as asked"),
                 "hang" => {
                     call.cancel.cancelled().await;

@@ -9,6 +9,18 @@ pub(super) struct Known {
     pub(super) output: i64,
     /// Whether it reasons.
     pub(super) reasons: bool,
+    /// Whether it sees images.
+    pub(super) sees: bool,
+}
+
+impl Known {
+    /// A model that sees no images.
+    const fn blind(self) -> Self {
+        Self {
+            sees: false,
+            ..self
+        }
+    }
 }
 
 const fn plain(context: i64, output: i64) -> Known {
@@ -16,6 +28,7 @@ const fn plain(context: i64, output: i64) -> Known {
         context,
         output,
         reasons: false,
+        sees: true,
     }
 }
 
@@ -24,34 +37,38 @@ const fn reasoning(context: i64, output: i64) -> Known {
         context,
         output,
         reasons: true,
+        sees: true,
     }
 }
 
 /// Beginnings of names; the longest that fits counts.
 static FAMILIES: &[(&str, Known)] = &[
     // OpenAI. Of GPT-5, the numbers are of the input, which shares 400,000 with the output.
-    ("gpt-3.5-turbo", plain(16_385, 4_096)),
-    ("gpt-4", plain(8_192, 8_192)),
-    ("gpt-4-32k", plain(32_768, 8_192)),
+    ("gpt-3.5-turbo", plain(16_385, 4_096).blind()),
+    ("gpt-4", plain(8_192, 8_192).blind()),
+    ("gpt-4-32k", plain(32_768, 8_192).blind()),
+    ("gpt-4-vision", plain(128_000, 4_096)),
+    ("gpt-4-1106-vision", plain(128_000, 4_096)),
     ("gpt-4-turbo", plain(128_000, 4_096)),
-    ("gpt-4-1106", plain(128_000, 4_096)),
-    ("gpt-4-0125", plain(128_000, 4_096)),
+    ("gpt-4-1106", plain(128_000, 4_096).blind()),
+    ("gpt-4-0125", plain(128_000, 4_096).blind()),
     ("gpt-4o", plain(128_000, 16_384)),
     ("chatgpt-4o", plain(128_000, 16_384)),
     ("gpt-4.1", plain(1_047_576, 32_768)),
     ("gpt-4.5", plain(128_000, 16_384)),
     ("gpt-5", reasoning(272_000, 128_000)),
     ("gpt-5-chat", plain(128_000, 16_384)),
-    ("gpt-oss", reasoning(131_072, 65_536)),
+    ("gpt-oss", reasoning(131_072, 65_536).blind()),
     ("o1", reasoning(200_000, 100_000)),
-    ("o1-mini", reasoning(128_000, 65_536)),
-    ("o1-preview", reasoning(128_000, 32_768)),
+    ("o1-mini", reasoning(128_000, 65_536).blind()),
+    ("o1-preview", reasoning(128_000, 32_768).blind()),
+    ("o3-mini", reasoning(200_000, 100_000).blind()),
     ("o3", reasoning(200_000, 100_000)),
     ("o4", reasoning(200_000, 100_000)),
     // Anthropic. Names without a version are of models after Claude 4.
     ("claude-", reasoning(200_000, 64_000)),
-    ("claude-2", plain(200_000, 4_096)),
-    ("claude-instant", plain(100_000, 4_096)),
+    ("claude-2", plain(200_000, 4_096).blind()),
+    ("claude-instant", plain(100_000, 4_096).blind()),
     ("claude-3-", plain(200_000, 4_096)),
     ("claude-3-5-", plain(200_000, 8_192)),
     ("claude-3-7-", reasoning(200_000, 64_000)),
@@ -65,27 +82,30 @@ static FAMILIES: &[(&str, Known)] = &[
     ("gemini-2.0-", plain(1_048_576, 8_192)),
     ("gemma-3", plain(131_072, 8_192)),
     // Others.
-    ("deepseek-chat", plain(128_000, 8_192)),
-    ("deepseek-reasoner", reasoning(128_000, 65_536)),
-    ("deepseek-r1", reasoning(128_000, 32_768)),
-    ("grok-3", plain(131_072, 32_768)),
-    ("grok-3-mini", reasoning(131_072, 32_768)),
+    ("deepseek-chat", plain(128_000, 8_192).blind()),
+    ("deepseek-reasoner", reasoning(128_000, 65_536).blind()),
+    ("deepseek-r1", reasoning(128_000, 32_768).blind()),
+    ("grok-3", plain(131_072, 32_768).blind()),
+    ("grok-3-mini", reasoning(131_072, 32_768).blind()),
     ("grok-4", reasoning(256_000, 65_536)),
-    ("grok-code", reasoning(256_000, 65_536)),
-    ("llama-3.1", plain(131_072, 32_768)),
-    ("llama-3.3", plain(131_072, 32_768)),
+    ("grok-code", reasoning(256_000, 65_536).blind()),
+    ("llama-3.1", plain(131_072, 32_768).blind()),
+    ("llama-3.3", plain(131_072, 32_768).blind()),
     ("llama-4", plain(131_072, 8_192)),
     ("mistral-large", plain(131_072, 16_384)),
     ("mistral-medium", plain(131_072, 16_384)),
     ("mistral-small", plain(131_072, 16_384)),
     ("magistral", reasoning(131_072, 40_000)),
-    ("codestral", plain(256_000, 16_384)),
+    ("codestral", plain(256_000, 16_384).blind()),
     ("ministral", plain(131_072, 16_384)),
-    ("glm-4.5", reasoning(131_072, 98_304)),
-    ("glm-4.6", reasoning(200_000, 131_072)),
+    ("glm-4.5", reasoning(131_072, 98_304).blind()),
+    ("glm-4.5v", reasoning(65_536, 16_384)),
+    ("glm-4.6v", reasoning(131_072, 32_768)),
+    ("glm-4.6", reasoning(200_000, 131_072).blind()),
     ("glm-5", reasoning(200_000, 131_072)),
-    ("minimax-m", reasoning(204_800, 131_072)),
-    ("qwen3", reasoning(131_072, 32_768)),
+    ("minimax-m", reasoning(204_800, 131_072).blind()),
+    ("qwen3", reasoning(131_072, 32_768).blind()),
+    ("qwen3-vl", reasoning(131_072, 32_768)),
 ];
 
 /// What is listed for a provider that does not answer: its models that people ask for most.
@@ -243,6 +263,30 @@ mod tests {
         assert_eq!(context("claude-3-5-haiku-latest"), Some((200_000, false)));
         assert_eq!(context("claude-sonnet-4-5"), Some((200_000, true)));
         assert_eq!(context("my-model"), None);
+    }
+
+    #[test]
+    fn models_see_images_unless_they_are_known_not_to() {
+        let sees = |name| model(name).is_none_or(|known| known.sees);
+        for name in [
+            "gpt-4o-mini",
+            "gpt-4-turbo",
+            "o3",
+            "claude-sonnet-4-5",
+            "qwen3-vl-8b",
+            "mine",
+        ] {
+            assert!(sees(name), "{name}");
+        }
+        for name in [
+            "gpt-4-0613",
+            "openai/gpt-oss-120b",
+            "o3-mini",
+            "deepseek-chat",
+            "qwen3-8b",
+        ] {
+            assert!(!sees(name), "{name}");
+        }
     }
 
     #[test]

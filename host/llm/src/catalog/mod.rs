@@ -32,7 +32,7 @@ pub use self::{
     handle::HandleError,
     kept::keep_settings,
     listing::Listing,
-    model::{EmbeddingInfo, ModelInfo, can_reason, set_reasoning},
+    model::{EmbeddingInfo, ModelInfo, can_reason, sees_images, set_reasoning},
     provider::{Category, Provider, ProviderError},
 };
 use self::{listing::Cache, model::Told};

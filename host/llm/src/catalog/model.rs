@@ -176,6 +176,11 @@ pub(super) fn takes_effort(endpoint_type: &str, name: &str) -> bool {
     endpoint_type == "openai" && of_openai && known::model(name).is_some_and(|known| known.reasons)
 }
 
+/// Whether a model sees images: all do that are not known not to.
+pub fn sees_images(config: &LlmConfig) -> bool {
+    known::model(&config.model).is_none_or(|known| known.sees)
+}
+
 /// Whether the configured model can reason, by its name; what its provider says of it is in
 /// [`ModelInfo::reasons`].
 pub fn can_reason(config: &LlmConfig) -> bool {

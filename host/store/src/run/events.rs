@@ -95,13 +95,16 @@ impl Store {
         newest.map_or(Ok(false), |row| Ok(row.int(0)? != 0))
     }
 
-    /// Deletes events that are older, and gives how many.
+    /// Deletes events that are older, of runs that have ended, and gives how many. Those of a run that
+    /// goes on are read from its beginning as long as it does.
     pub async fn prune_run_events(&self, before: Timestamp) -> Result<u64> {
         let mut pruned = 0;
         loop {
             let mut transaction = self.database().begin(Durability::Process).await?;
             let delete = "DELETE FROM run_events WHERE (run_id, position) IN (
-                SELECT run_id, position FROM run_events WHERE created_at < $1 LIMIT $2)";
+                SELECT run_id, position FROM run_events WHERE created_at < $1
+                AND run_id NOT IN (SELECT id FROM runs WHERE status IN ('created', 'running'))
+                LIMIT $2)";
             let delete = Statement::new(delete).bind(before).bind(PRUNED_AT_ONCE);
             let deleted = transaction.execute(delete).await?;
             transaction.commit().await?;

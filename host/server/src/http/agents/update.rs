@@ -2,11 +2,11 @@
 
 use axum::{Json, extract::State};
 use bulkhead_domain::{
-    Agent, CompactionSettings, LlmConfig, StopReason, Timestamp, ToolRule,
+    Agent, CompactionSettings, LlmConfig, Message, StopReason, Timestamp, ToolRule,
     id::{AgentId, BlockId, IdentityId, MessageId},
 };
 use bulkhead_llm::catalog::keep_settings;
-use bulkhead_store::{AgentRelations, StoreError};
+use bulkhead_store::{AgentRelations, Disagreement, StoreError, thread::check_calls};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -29,6 +29,10 @@ use crate::{
         scope, unbroken_contract,
     },
 };
+
+/// Why the context of an agent that waits is not changed.
+const WAITS: &str = "CONFLICT: Cannot change the messages in context: The agent is waiting for approval on a \
+                     tool call. Please approve or deny the pending request before continuing.";
 
 /// The body of an update. A field that is null is as one that is left out.
 #[derive(Deserialize, ToSchema)]
@@ -195,9 +199,6 @@ pub(crate) async fn update(
         }
         false => None,
     };
-    if let Some(messages) = &body.message_ids {
-        check_messages(&app, &agent.id, messages).await?;
-    }
     let mut relations = body.relations();
     let approvals = if body.tool_rules.is_some() || relations.tool_ids.is_some() {
         tools(&app, &agent.id, &mut relations).await?
@@ -210,6 +211,15 @@ pub(crate) async fn update(
         relations.file_tool_ids = folders::file_tools(&app).await?;
     }
     let view = unbroken_contract(async move {
+        // No run changes what its model sees meanwhile.
+        let _held = match &body.message_ids {
+            Some(messages) => {
+                let held = app.engine.hold(agent.id).await;
+                check_context(&app, &agent.id, messages).await?;
+                Some(held)
+            }
+            None => None,
+        };
         let edit = |agent: &mut Agent| {
             let applied = body.apply(chosen, usual.as_ref(), &approvals, agent);
             applied.map_err(Stopped::Refused)
@@ -246,10 +256,39 @@ async fn tools(
     Ok(Kept::of(&attached, &new))
 }
 
-/// Refuses a context of which the database has not every message.
-async fn check_messages(app: &App, agent: &AgentId, messages: &[MessageId]) -> Result<(), Refusal> {
-    let found = app.store.messages_by_ids(agent, messages).await;
-    found.map(drop).map_err(missing::stored)
+/// Refuses a context of which the database has not every message, or in which a call has no result:
+/// providers take none, and nobody would ever answer. While a request for approval is open, every
+/// other one.
+async fn check_context(app: &App, id: &AgentId, messages: &[MessageId]) -> Result<(), Refusal> {
+    let agent = app.store.agent(id).await?;
+    let agent = agent.ok_or_else(|| missing::agent(id))?;
+    if agent.message_ids == messages {
+        return Ok(());
+    }
+    if app.engine.pending_approval(&agent).await?.is_some() {
+        return Err(Refusal::conflict(WAITS));
+    }
+    let found = app.store.messages_by_ids(id, messages).await;
+    let found = found.map_err(missing::stored)?;
+    if found.last().is_some_and(Message::is_approval_request) {
+        return Err(Refusal::bad_request(
+            "INVALID_ARGUMENT: message_ids: the last is a request for approval that is not open",
+        ));
+    }
+    let seen: Vec<&Message> = found.iter().collect();
+    for disagreement in check_calls(&seen) {
+        if let Disagreement::Unanswered {
+            message_id,
+            tool_call_id,
+        } = disagreement
+        {
+            return Err(Refusal::bad_request(format!(
+                "INVALID_ARGUMENT: message_ids: the call {tool_call_id} of {message_id} has no \
+                 result among them"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Why an update did not happen.

@@ -1,7 +1,7 @@
 //! A conversation that goes on from where another thread is now.
 
 use axum::{Json, extract::State};
-use bulkhead_domain::{Agent, Block, Conversation, Role, id::MessageId};
+use bulkhead_domain::{Agent, Block, Conversation, Message, Role, id::MessageId};
 
 use super::{begin::begin, save::Of, view::ConversationView, which};
 use crate::{
@@ -10,7 +10,11 @@ use crate::{
     http::{AppState, missing, query::Path, scope, unbroken_contract},
 };
 
-/// Makes a conversation that goes on from where another thread is now.
+/// Messages of one answer at most: what was said, and what waits.
+const ANSWER_MESSAGES: usize = 2;
+
+/// Makes a conversation that goes on from where another thread is now. A request for approval that is
+/// open there is no part of it: it is answered once.
 #[utoipa::path(
     post,
     path = "/v1/conversations/{conversation_id}/fork",
@@ -36,7 +40,7 @@ pub(crate) async fn fork(
         Some(_) => which::conversation(&app, &conversation_id).await?,
     };
     let made = unbroken_contract(async move {
-        let context = without_system(&app, &agent, &source).await?;
+        let context = gone_on_from(&app, &agent, &source).await?;
         let blocks = isolated(&app, &source).await?;
         let mut fork = Conversation::new(agent.id);
         fork.created_by_id = Some(scope::actor());
@@ -50,18 +54,33 @@ pub(crate) async fn fork(
     made.await.map(ConversationView::from).map(Json)
 }
 
-/// What a thread's model sees, but the system message.
-async fn without_system(
+/// What a thread's model sees, but the system message and the answer that waits for an approval.
+async fn gone_on_from(
     app: &App,
     agent: &Agent,
     source: &Conversation,
 ) -> Result<Vec<MessageId>, Refusal> {
     let ids = &source.in_context_message_ids;
-    let first = ids.get(..1).unwrap_or_default();
-    let first = app.store.messages_by_ids(&agent.id, first).await;
-    let first = first.map_err(missing::stored)?;
-    let begins = first.iter().filter(|message| message.role == Role::System);
-    Ok(ids[begins.count()..].to_vec())
+    let from = ids
+        .len()
+        .saturating_sub(ANSWER_MESSAGES)
+        .max(1)
+        .min(ids.len());
+    let mut looked_at = ids.get(..1).unwrap_or_default().to_vec();
+    looked_at.extend_from_slice(&ids[from..]);
+    let found = app.store.messages_by_ids(&agent.id, &looked_at).await;
+    let found = found.map_err(missing::stored)?;
+    let begins = found.first().filter(|first| first.role == Role::System);
+    let begins = usize::from(begins.is_some());
+    let last = found.last().filter(|last| last.is_approval_request());
+    let waits = last.map_or(0, |request| {
+        let same_answer = |message: &&Message| {
+            let same_step = message.step_id.is_some() && message.step_id == request.step_id;
+            message.role == Role::Assistant && same_step
+        };
+        1 + found.iter().filter(same_answer).count()
+    });
+    Ok(ids[begins..ids.len().saturating_sub(waits).max(begins)].to_vec())
 }
 
 /// The blocks that a conversation has for itself, as they are now.

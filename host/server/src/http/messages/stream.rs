@@ -24,6 +24,29 @@ use super::{
 const PING: Duration = Duration::from_secs(20);
 /// Pings in a row after which nothing is expected to come any more: half an hour.
 const PINGS_MAX: u32 = 90;
+/// How long a run that was given up may take to end: far longer than any that works properly.
+const ENDING: Duration = Duration::from_secs(5);
+/// Why the stream of a run in the background does not tell all of it.
+const CANCELLED_LATE: &str =
+    "The run was cancelled while its events were not taken, and had ended by then.";
+
+/// When a stream says that it is still there, and when it gives up.
+#[derive(Clone, Copy)]
+struct Patience {
+    /// Without an event for so long, a ping is sent.
+    ping: Duration,
+    /// Pings in a row before a stream in the foreground is given up.
+    pings_max: u32,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self {
+            ping: PING,
+            pings_max: PINGS_MAX,
+        }
+    }
+}
 
 /// How a stream is written.
 pub(crate) struct Streaming {
@@ -83,11 +106,12 @@ pub(crate) struct Writer {
     events: mpsc::Receiver<Event>,
     driven: Option<JoinHandle<Result<Outcome, Failure>>>,
     stage: Stage,
+    patience: Patience,
     /// The number of the last event, in the background.
     sequence: u64,
     /// Events that were written and not taken yet.
     ready: VecDeque<String>,
-    _leaving: Leaving,
+    leaving: Leaving,
 }
 
 impl Writer {
@@ -108,9 +132,10 @@ impl Writer {
             events,
             driven: Some(driven),
             stage: Stage::Begin,
+            patience: Patience::default(),
             sequence: 0,
             ready: VecDeque::new(),
-            _leaving: leaving,
+            leaving,
         }
     }
 
@@ -139,8 +164,16 @@ impl Writer {
                     }
                 }
                 Stage::Events { silent } => {
-                    match tokio::time::timeout(PING, self.events.recv()).await {
-                        Err(_) if silent >= PINGS_MAX && !self.how.background => return None,
+                    let Patience { ping, pings_max } = self.patience;
+                    match tokio::time::timeout(ping, self.events.recv()).await {
+                        Err(_) if silent >= pings_max && !self.how.background => {
+                            let text = self.give_up().await;
+                            self.stage = Stage::End;
+                            return Some(Written {
+                                text,
+                                is_last: true,
+                            });
+                        }
                         Err(_) => {
                             self.stage = Stage::Events { silent: silent + 1 };
                             // One that comes back is given pings of its own.
@@ -184,6 +217,24 @@ impl Writer {
         }
     }
 
+    /// How a stream ends of which nothing is expected any more: its run is cancelled.
+    async fn give_up(&mut self) -> String {
+        self.leaving.engine.cancel_run(self.run_id);
+        let ended = tokio::time::timeout(ENDING, self.end()).await;
+        let end = ended.unwrap_or_else(|_| {
+            let mut text = String::new();
+            data(&mut text, &stop_reason(StopReason::Cancelled));
+            text
+        });
+        // What it told last.
+        while let Ok(event) = self.events.try_recv() {
+            self.write(&event);
+        }
+        let mut text: String = self.ready.drain(..).collect();
+        text.push_str(&end);
+        text
+    }
+
     /// How the stream ends.
     async fn end(&mut self) -> String {
         let mut text = String::new();
@@ -195,8 +246,12 @@ impl Writer {
         self.driven = None;
         match driven {
             Ok(Ok(outcome)) => {
+                let is_cancelled = outcome.stop_reason == StopReason::Cancelled;
+                if outcome.has_gap && !is_cancelled && self.how.background {
+                    text.push_str(&incomplete(self.run_id, CANCELLED_LATE));
+                }
                 data(&mut text, &stop_reason(outcome.stop_reason));
-                if outcome.stop_reason != StopReason::Cancelled {
+                if !is_cancelled {
                     data(&mut text, &usage(&outcome));
                     text.push_str(DONE);
                 }
@@ -333,4 +388,93 @@ const DATA: &str = "data: ";
 /// The JSON of each of some events, and the word at the end of a stream.
 pub(crate) fn data_of(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter_map(|line| line.strip_prefix(DATA))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use bulkhead_agent::{AgentError, Models};
+    use bulkhead_domain::LlmConfig;
+    use bulkhead_llm::{ChatReply, ChatRequest, Endpoint, LlmError, chat::Deltas};
+    use bulkhead_store::{InstallationKey, Store};
+    use futures::future::BoxFuture;
+
+    use super::*;
+
+    struct NoModels;
+
+    impl Models for NoModels {
+        fn resolve<'a>(&'a self, handle: &'a str) -> BoxFuture<'a, Result<LlmConfig, AgentError>> {
+            Box::pin(async move { Err(AgentError::UnknownModel(handle.to_owned())) })
+        }
+
+        fn endpoint<'a>(&'a self, _: &'a LlmConfig) -> BoxFuture<'a, Result<Endpoint, AgentError>> {
+            Box::pin(std::future::pending())
+        }
+
+        fn chat<'a>(
+            &'a self,
+            _: &'a ChatRequest,
+            _: Option<Deltas>,
+        ) -> BoxFuture<'a, Result<ChatReply, LlmError>> {
+            Box::pin(std::future::pending())
+        }
+    }
+
+    #[tokio::test]
+    async fn a_stream_that_is_given_up_says_why_it_ends() {
+        let key = InstallationKey::generate().unwrap();
+        let store = Store::open("sqlite::memory:", key).await.unwrap();
+        let engine = Engine::new(store, Arc::new(NoModels));
+        let run_id = RunId::random();
+        let (sender, events) = mpsc::channel(1);
+        // A run of which nothing is heard until it is cancelled.
+        let outcome = Outcome {
+            run_id,
+            stop_reason: StopReason::Cancelled,
+            usage: Default::default(),
+            steps: 0,
+            context_tokens: None,
+            messages: Vec::new(),
+            logprobs: None,
+            has_gap: false,
+        };
+        let driven = tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            drop(sender);
+            Ok(outcome)
+        });
+        let mut writer = Writer {
+            how: Streaming {
+                view: View::default(),
+                include_pings: true,
+                background: false,
+            },
+            run_id,
+            events,
+            driven: Some(driven),
+            stage: Stage::Begin,
+            patience: Patience {
+                ping: Duration::from_millis(1),
+                pings_max: 3,
+            },
+            sequence: 0,
+            ready: VecDeque::new(),
+            leaving: Leaving {
+                engine,
+                run_id,
+                ends: true,
+            },
+        };
+        let mut told = Vec::new();
+        while let Some(written) = writer.next().await {
+            told.push(written.text);
+        }
+        assert_eq!(told.len(), 5, "{told:?}");
+        assert!(told[..4].iter().all(|event| event.contains("\"ping\"")));
+        let mut end = String::new();
+        data(&mut end, &stop_reason(StopReason::Cancelled));
+        assert_eq!(told[4], end, "neither usage nor [DONE]");
+    }
 }

@@ -86,12 +86,16 @@ impl Driver {
             executed
         };
         gathered.tools += began.elapsed();
-        gathered.memory_changed |= services.memory.is_changed();
+        if services.memory.is_changed() {
+            gathered.memory_changed = true;
+            gathered.shared_blocks.extend(services.memory.shared_changes());
+        }
         let mut returns = Vec::with_capacity(executed.len());
         for ((call, ran), done) in calls.iter().zip(ran).zip(executed) {
             // A call that was refused is none for the rules.
             if ran {
                 self.history.record(&call.name, &done.returned.text);
+                gathered.exits |= self.tools.book().exits(&call.name);
             }
             if let Some(receipt) = done.receipt {
                 gathered.receipts.push((call.id.clone(), receipt));

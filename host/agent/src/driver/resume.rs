@@ -78,7 +78,7 @@ impl Driver {
             ..self.frame(Role::Approval)
         };
         let returned = self.returned(returns, step_id);
-        let flow = self.after_decision(&to_run);
+        let flow = self.after_decision(gathered.exits);
         self.store_decision(step_id, response, returned, gathered, flow)
             .await
     }
@@ -98,12 +98,11 @@ impl Driver {
         Ok(self.store.begin_calls(&step_id, &ids).await?)
     }
 
-    fn after_decision(&self, ran: &[ToolCall]) -> Flow {
+    fn after_decision(&self, exits: bool) -> Flow {
         if self.cancel().is_cancelled() {
             return Flow::Stop(StopReason::Cancelled);
         }
         let book = self.tools.book();
-        let exits = ran.iter().any(|call| book.exits(&call.name));
         let missing = book.missing_before_exit(self.tools.names(), &self.history);
         match exits && missing.is_empty() {
             true => Flow::Stop(StopReason::ToolRule),
@@ -143,6 +142,7 @@ impl Driver {
         commit.at = Timestamp::now();
         let committed = self.store.commit_step(&commit).await?;
         self.thread.stored();
+        self.tell_others_of(&gathered.shared_blocks).await;
         self.show(&returned, Shown::Not).await;
         Ok(settled(flow, &committed))
     }

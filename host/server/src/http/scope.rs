@@ -159,8 +159,8 @@ pub(crate) fn access(method: &Method, path: &str) -> Action {
         // A file brings tools, whose names are the installation's.
         ["agents", "import"] => Action::ManageInstallation,
         [
-            "agents" | "blocks" | "archives" | "passages" | "conversations" | "runs" | "steps"
-            | "messages" | "tags" | "chat",
+            "agents" | "blocks" | "archives" | "passages" | "conversations" | "runs" | "jobs"
+            | "steps" | "messages" | "tags" | "chat",
             ..,
         ] => Action::CreateObject,
         _ => Action::ManageInstallation,

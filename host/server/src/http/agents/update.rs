@@ -194,6 +194,10 @@ pub(crate) async fn update(
         }
         false => None,
     };
+    if let Some(settings) = &body.compaction_settings {
+        let llm = chosen.llm.as_ref().unwrap_or(&agent.llm_config);
+        checks::compaction(&app, settings, llm).await?;
+    }
     if let Some(messages) = &body.message_ids {
         check_messages(&app, &agent.id, messages).await?;
     }

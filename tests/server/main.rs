@@ -25,6 +25,7 @@ mod failures;
 mod grants;
 mod hostile;
 mod internal;
+mod jobs;
 mod lifecycle;
 mod live;
 mod mcp;

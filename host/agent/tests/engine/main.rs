@@ -8,6 +8,7 @@ mod deleted;
 mod fallback;
 mod interrupted;
 mod legacy;
+mod memory;
 mod rules;
 mod standing;
 mod steps;

@@ -38,6 +38,15 @@ impl Store {
         put_trace(&mut transaction, trace).await?;
         transaction.commit().await
     }
+
+    /// All traces of a step that are not too old, the oldest first.
+    pub async fn traces_of_step(&self, id: &StepId) -> Result<Vec<Trace>> {
+        let query = "SELECT id, step_id, agent_id, run_id, call_type, request, response, created_at
+            FROM traces WHERE step_id = $1 ORDER BY seq";
+        let query = Statement::new(query).bind(id.to_string());
+        let rows = self.database().all(query).await?;
+        rows.iter().map(record).collect()
+    }
 }
 
 /// Writes a trace, and now and then deletes the agent's oldest ones.

@@ -289,9 +289,7 @@ async fn settings_that_the_model_of_summaries_can_not_have_are_refused() {
     let changed = server.patch(&path(&agent), &bad).await;
     for refused in [made, changed] {
         assert_eq!(refused.status, 400, "{refused:?}");
-        let names = refused
-            .text
-            .contains("compaction_settings.model_settings");
+        let names = refused.text.contains("compaction_settings.model_settings");
         assert!(names, "{refused:?}");
     }
 }

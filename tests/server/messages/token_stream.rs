@@ -110,7 +110,10 @@ async fn what_an_agent_says_by_its_tool_is_shown_as_said_in_pieces_too() {
             let body = json!({ "input": input, "stream_tokens": tokens });
             let events = events(&server.post(&path(&agent, "/stream"), &body).await);
             let lines = outline(&events);
-            assert_eq!(lines[1], "assistant_message \"Hi there.\"", "{kind} {lines:?}");
+            assert_eq!(
+                lines[1], "assistant_message \"Hi there.\"",
+                "{kind} {lines:?}"
+            );
             let calls = lines.iter().filter(|line| line.starts_with("tool_"));
             assert_eq!(calls.count(), 0, "{kind} {lines:?}");
             let told = lines
@@ -120,9 +123,8 @@ async fn what_an_agent_says_by_its_tool_is_shown_as_said_in_pieces_too() {
             let listed = server.get(&path(&agent, "?order=asc&limit=100")).await.body;
             let mut listed = listed.as_array().unwrap().iter();
             let first = &events[1].1;
-            let same = listed.find(|entry| {
-                (&entry["id"], &entry["otid"]) == (&first["id"], &first["otid"])
-            });
+            let same = listed
+                .find(|entry| (&entry["id"], &entry["otid"]) == (&first["id"], &first["otid"]));
             assert_eq!(same.unwrap()["content"], "Hi there.", "{kind}");
         }
     }

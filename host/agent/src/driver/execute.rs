@@ -88,7 +88,9 @@ impl Driver {
         gathered.tools += began.elapsed();
         if services.memory.is_changed() {
             gathered.memory_changed = true;
-            gathered.shared_blocks.extend(services.memory.shared_changes());
+            gathered
+                .shared_blocks
+                .extend(services.memory.shared_changes());
         }
         let mut returns = Vec::with_capacity(executed.len());
         for ((call, ran), done) in calls.iter().zip(ran).zip(executed) {

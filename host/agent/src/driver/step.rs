@@ -135,11 +135,7 @@ impl Driver {
     }
 
     /// Thoughts, text and calls of a reply.
-    fn take_apart(
-        &self,
-        reply: &ChatReply,
-        offered: &Offered,
-    ) -> Result<Taken, AgentError> {
+    fn take_apart(&self, reply: &ChatReply, offered: &Offered) -> Result<Taken, AgentError> {
         let calls = self.counted(reply.tool_calls.clone(), offered);
         let mut taken = Taken {
             content: reply.content.clone(),

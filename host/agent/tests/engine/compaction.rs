@@ -5,7 +5,7 @@ use bulkhead_domain::{
     CompactionMode, CompactionSettings, LlmConfig, Role, StopReason, Usage, id::AgentId,
 };
 use bulkhead_llm::{
-    ChatMessage, ChatReply, ChatRequest, Client, Endpoint, LlmError, chat::Deltas,
+    ChatMessage, ChatReply, ChatRequest, Client, Endpoint, LlmError, chat::Deltas, scripted,
 };
 use bulkhead_store::ThreadFilter;
 use futures::future::BoxFuture;
@@ -61,7 +61,10 @@ impl Models for Recording {
     fn resolve<'a>(&'a self, handle: &'a str) -> BoxFuture<'a, Result<LlmConfig, AgentError>> {
         Box::pin(async move {
             let (provider, model) = handle.split_once('/').unwrap();
-            Ok(LlmConfig::new(provider, "openai", model, 50_000))
+            Ok(LlmConfig {
+                model_endpoint: Some(scripted::ENDPOINT.to_owned()),
+                ..LlmConfig::new(provider, "openai", model, 50_000)
+            })
         })
     }
 
@@ -151,7 +154,10 @@ async fn a_request_changes_those_settings_that_it_names_and_no_others() {
     }
     let own = settings(json!({ "mode": "all", "clip_chars": null }));
     let report = world.engine.compact(thread(agent), own).await.unwrap();
-    assert_eq!(report.num_messages_after, 2, "all of it, as the request says");
+    assert_eq!(
+        report.num_messages_after, 2,
+        "all of it, as the request says"
+    );
     let asked = models.last();
     assert_eq!(asked.config.handle(), "other/small", "as the agent says");
     assert_eq!(asked.system, "Be short.");
@@ -199,27 +205,43 @@ async fn what_a_summary_was_asked_with_is_traced_beside_its_step() {
     }
     let step = summarised.expect("a step filled the window");
     let traces = world.store.traces_of_step(&step).await.unwrap();
-    let kinds: Vec<&str> = traces.iter().map(|trace| trace.call_type.as_str()).collect();
+    let kinds: Vec<&str> = traces
+        .iter()
+        .map(|trace| trace.call_type.as_str())
+        .collect();
     assert_eq!(kinds, ["agent_step", "summarization"]);
     let first = world.store.trace_of_step(&step).await.unwrap().unwrap();
     assert_eq!(first.call_type, "agent_step", "the step's own comes first");
     // A context that the provider refuses is summarised before its step is stored.
     let other = talk(&world, 20).await;
-    world.say(other, &format!("say {}", "word ".repeat(2_000))).await;
+    world
+        .say(other, &format!("say {}", "word ".repeat(2_000)))
+        .await;
     let outcome = world
         .say(other, "fail context_window over 2000 tokens\nsay it fits")
         .await;
-    let summary = outcome.messages.iter().find(|message| message.role == Role::Summary);
+    let summary = outcome
+        .messages
+        .iter()
+        .find(|message| message.role == Role::Summary);
     let step = summary.unwrap().step_id.unwrap();
     let traces = world.store.traces_of_step(&step).await.unwrap();
-    assert!(traces.iter().any(|trace| trace.call_type == "summarization"));
+    assert!(
+        traces
+            .iter()
+            .any(|trace| trace.call_type == "summarization")
+    );
 }
 
 #[tokio::test]
 async fn the_oldest_part_is_replaced_by_a_summary_and_stays_in_the_history() {
     let world = World::new().await;
     let agent = talk(&world, 6).await;
-    let report = world.engine.compact(thread(agent), Map::new()).await.unwrap();
+    let report = world
+        .engine
+        .compact(thread(agent), Map::new())
+        .await
+        .unwrap();
     assert_eq!(report.num_messages_before, 13);
     assert!(report.num_messages_after < 13 && !report.summary.is_empty());
     assert_eq!(world.history(agent).await.len(), 14);

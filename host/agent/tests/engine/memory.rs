@@ -15,10 +15,13 @@ async fn conversation(world: &World, agent: AgentId, isolated: Vec<BlockId>) -> 
     system.conversation_id = Some(conversation.id);
     conversation.in_context_message_ids = vec![system.id];
     conversation.isolated_block_ids = isolated;
-    let made = world.store.create_conversation(&conversation, &[system]);
+    let messages = [system];
+    let made = world.store.create_conversation(&conversation, &messages);
     made.await.unwrap();
     let options = RecompileOptions::default();
-    let made = world.engine.recompile(agent, Some(conversation.id), options);
+    let made = world
+        .engine
+        .recompile(agent, Some(conversation.id), options);
     made.await.unwrap();
     conversation.id
 }
@@ -26,7 +29,15 @@ async fn conversation(world: &World, agent: AgentId, isolated: Vec<BlockId>) -> 
 /// The system message as it is stored.
 async fn system(world: &World, agent: AgentId, thread: Option<ConversationId>) -> String {
     let first = match thread {
-        None => world.store.agent(&agent).await.unwrap().unwrap().message_ids[0],
+        None => {
+            world
+                .store
+                .agent(&agent)
+                .await
+                .unwrap()
+                .unwrap()
+                .message_ids[0]
+        }
         Some(id) => {
             let stored = world.store.conversation(&id).await.unwrap().unwrap();
             stored.in_context_message_ids[0]
@@ -61,7 +72,10 @@ async fn what_a_tool_remembers_is_seen_in_every_thread_of_all_agents_that_share_
     let before = system(&world, agent, Some(apart)).await;
     let strange = system(&world, stranger, None).await;
     world
-        .say(agent, "call remember with {\"x\": \"Name: Ada\"}\nthen\nsay ok")
+        .say(
+            agent,
+            "call remember with {\"x\": \"Name: Ada\"}\nthen\nsay ok",
+        )
         .await;
     for (agent, thread) in [
         (agent, None),
@@ -75,11 +89,18 @@ async fn what_a_tool_remembers_is_seen_in_every_thread_of_all_agents_that_share_
     assert_eq!(system(&world, agent, Some(apart)).await, before);
     assert_eq!(system(&world, stranger, None).await, strange);
     // From a conversation to the default thread.
-    let mut request = said(agent, "call remember with {\"x\": \"Name: Eve\"}\nthen\nsay ok");
+    let mut request = said(
+        agent,
+        "call remember with {\"x\": \"Name: Eve\"}\nthen\nsay ok",
+    );
     request.conversation_id = Some(beside);
     world.send(request).await.unwrap();
     assert!(system(&world, agent, None).await.contains("Name: Eve"));
-    assert!(system(&world, other, Some(others)).await.contains("Name: Eve"));
+    assert!(
+        system(&world, other, Some(others))
+            .await
+            .contains("Name: Eve")
+    );
     world.agrees(agent).await;
     world.agrees(other).await;
 }
@@ -93,10 +114,17 @@ async fn what_a_conversation_remembers_in_a_block_of_its_own_changes_no_other_th
     world.store.create_block(&private).await.unwrap();
     let apart = conversation(&world, agent, vec![private.id]).await;
     let before = system(&world, agent, None).await;
-    let mut request = said(agent, "call remember with {\"x\": \"Name: Eve\"}\nthen\nsay ok");
+    let mut request = said(
+        agent,
+        "call remember with {\"x\": \"Name: Eve\"}\nthen\nsay ok",
+    );
     request.conversation_id = Some(apart);
     world.send(request).await.unwrap();
-    assert!(system(&world, agent, Some(apart)).await.contains("Name: Eve"));
+    assert!(
+        system(&world, agent, Some(apart))
+            .await
+            .contains("Name: Eve")
+    );
     assert_eq!(system(&world, agent, None).await, before);
 }
 
@@ -112,9 +140,15 @@ async fn a_search_is_not_filled_by_what_former_searches_gave() {
     let mut found = Vec::new();
     for _ in 0..4 {
         let outcome = world
-            .say(agent, "call conversation_search with {\"x\": \"parrot green\"}\nthen\nsay ok")
+            .say(
+                agent,
+                "call conversation_search with {\"x\": \"parrot green\"}\nthen\nsay ok",
+            )
             .await;
-        let returned = outcome.messages.iter().find(|message| message.role == Role::Tool);
+        let returned = outcome
+            .messages
+            .iter()
+            .find(|message| message.role == Role::Tool);
         found.push(returned.unwrap().tool_returns[0].text.clone());
     }
     assert_eq!(found, ["assistant: The parrot is green."; 4]);
@@ -137,20 +171,32 @@ async fn what_an_older_agent_said_by_its_tool_is_found_and_is_its_answer_to_othe
         })
         .await;
     let outcome = world
-        .say(asking, &format!("call ask with {{\"x\": \"{older}\"}}\nthen\nsay ok"))
+        .say(
+            asking,
+            &format!("call ask with {{\"x\": \"{older}\"}}\nthen\nsay ok"),
+        )
         .await;
-    let returned = outcome.messages.iter().find(|message| message.role == Role::Tool);
-    assert_eq!(returned.unwrap().tool_returns[0].text, "As you say.");
+    let returned = outcome
+        .messages
+        .iter()
+        .find(|message| message.role == Role::Tool);
+    let answer = &returned.unwrap().tool_returns[0].text;
+    let history = world.history(older).await;
+    let mut said = history.iter().rev();
+    let said = said.find(|message| message.role == Role::Assistant);
+    let said = said.unwrap();
+    assert_eq!(said.tool_calls[0].name, "send_message");
+    assert!(said.plain_text().is_empty() && !answer.is_empty());
+    assert_eq!(*answer, said.spoken());
     let search = bulkhead_store::MessageSearch {
         agent_id: Some(older),
-        query: Some("as you say".to_owned()),
+        query: Some(answer.clone()),
         roles: Some(vec![Role::Assistant]),
         with_text: true,
         ..Default::default()
     };
     let found = world.store.search_messages(&search).await.unwrap();
-    assert_eq!(found.len(), 1);
-    assert_eq!((found[0].0.spoken().as_str(), found[0].1), ("As you say.", 1.0));
+    assert_eq!((found[0].0.id, found[0].1), (said.id, 1.0));
 }
 
 #[tokio::test]
@@ -166,9 +212,15 @@ async fn text_beside_a_call_that_waits_is_found_as_the_agents() {
     let call = asked.messages.last().unwrap().tool_calls[0].id.clone();
     world.decide(agent, &[(&call, false)]).await.unwrap();
     let outcome = world
-        .say(agent, "call conversation_search with {\"x\": \"zebras\"}\nthen\nsay ok")
+        .say(
+            agent,
+            "call conversation_search with {\"x\": \"zebras\"}\nthen\nsay ok",
+        )
         .await;
-    let returned = outcome.messages.iter().find(|message| message.role == Role::Tool);
+    let returned = outcome
+        .messages
+        .iter()
+        .find(|message| message.role == Role::Tool);
     let text = &returned.unwrap().tool_returns[0].text;
     assert_eq!(text, "assistant: Zebras graze.");
 }

@@ -278,7 +278,7 @@ impl Tools for TestTools {
                     (ToolStatus::Success, x.to_owned())
                 }
                 "ask" => {
-                    let question = r#"call send_message with {"message": "As you say."}"#;
+                    let question = "What do you say?";
                     let reply = call.agents.ask(x, question.to_owned()).await.unwrap();
                     (ToolStatus::Success, reply.text)
                 }

@@ -113,26 +113,25 @@ pub(crate) struct Which {
     /// asc or desc, desc unless told otherwise
     #[param(required = false, inline)]
     order: Order,
-    /// created_at
-    order_by: Option<String>,
     /// only those that go on
     active: Option<bool>,
-    /// the older way to say the order, which counts where order is left out and this is false
-    ascending: Option<bool>,
 }
 
 impl FromQuery for Which {
     fn from_query(query: &mut Query) -> Self {
+        // There is one order, and naming it changes nothing.
         query.literal("order_by", &[("created_at", ())]);
+        let default = match query.boolean("ascending") {
+            Some(true) => Order::Ascending,
+            _ => Order::Descending,
+        };
         Self {
             source_id: query.text("source_id"),
             before: query.text("before"),
             after: query.text("after"),
             limit: query.limit_within(LIMIT_DEFAULT, 1..=i64::from(PAGE_MAX)),
-            order: query.order(Order::Descending),
-            order_by: None,
+            order: query.order(default),
             active: query.boolean("active"),
-            ascending: query.boolean("ascending"),
         }
     }
 }
@@ -143,7 +142,11 @@ impl FromQuery for Which {
     path = "/v1/jobs/",
     operation_id = "list_jobs",
     tag = "runs",
-    params(Which),
+    params(
+        Which,
+        ("order_by" = Option<String>, Query, description = "created_at"),
+        ("ascending" = Option<bool>, Query, description = "the older way to say the order; order counts more"),
+    ),
     responses((status = OK, body = Vec<JobView>, description = "the jobs"), Refusals)
 )]
 pub(crate) async fn list(

@@ -54,7 +54,10 @@ impl Store {
         edit(&mut agent)?;
         if let Some(ids) = &relations.tool_ids {
             let ids = distinct("the agent's list of tools", ids, limits::TOOLS_MAX)?;
-            add_rules(&mut agent, approval_rules(&mut transaction, id, &ids).await?);
+            add_rules(
+                &mut agent,
+                approval_rules(&mut transaction, id, &ids).await?,
+            );
         }
         agent.id = former.id;
         agent.created_at = former.created_at;

@@ -145,7 +145,8 @@ pub(crate) async fn compacted(
         conversation_id,
     };
     let report = unbroken_contract(async move {
-        let report: Result<_, AgentError> = engine.compact(thread, settings.unwrap_or_default()).await;
+        let report: Result<_, AgentError> =
+            engine.compact(thread, settings.unwrap_or_default()).await;
         Ok(report?)
     });
     let report = report.await?;

@@ -224,3 +224,14 @@ async fn the_route_for_speech_is_gone() {
         assert_eq!(detail(&gone), (410, expected), "{path}");
     }
 }
+
+#[tokio::test]
+async fn what_an_agent_says_by_its_tool_is_said() {
+    let server = crate::messages::memory::with_tools().await;
+    let body = json!({ "include_base_tools": false, "tools": ["send_message"] });
+    let agent = agent(&server, body).await;
+    let input = "call send_message with {\"message\": \"Hi there.\"}\nthen\nsay Done.";
+    let events = events(&told(&server, &agent, input).await);
+    let (_, chunks) = events.split_last().unwrap();
+    assert!(said(chunks).starts_with("Hi there."), "{chunks:?}");
+}

@@ -26,6 +26,7 @@ mod folders;
 mod grants;
 mod hostile;
 mod internal;
+mod jobs;
 mod lifecycle;
 mod live;
 mod mcp;

@@ -1,5 +1,5 @@
 use bulkhead_domain::{
-    Approval, ImageSource, Message, Part, Role, Timestamp, ToolStatus,
+    Approval, ImageSource, Message, Part, Role, SPEAKING_TOOL, Timestamp, ToolCall, ToolStatus,
     id::{AgentId, MessageId, RunId, StepId},
 };
 use bulkhead_store::{
@@ -192,6 +192,56 @@ on_both! {
                 found.iter().map(|(text, share)| (text.as_str(), *share)).collect();
             assert_eq!(found, expected, "{search:?}");
         }
+    }
+
+    async fn a_search_leaves_out_results_of_one_tool_and_messages_without_text(database) {
+        let store = database.open().await;
+        let (agent, _) = new_agent(&store).await;
+        add(&store, agent, exchange(agent, "weather")).await;
+        add(&store, agent, exchange(agent, "other")).await;
+        let base = MessageSearch {
+            agent_id: Some(agent), query: Some("sunny".to_owned()),
+            roles: Some(vec![Role::Tool]), ..Default::default()
+        };
+        for (search, expected) in [
+            (base.clone(), &["other", "weather"][..]),
+            (MessageSearch { exclude_results_of: Some("weather"), ..base.clone() }, &["other"]),
+            (MessageSearch { exclude_results_of: Some("eath"), ..base.clone() },
+                &["other", "weather"]),
+        ] {
+            let found = store.search_messages(&search).await.unwrap();
+            let names: Vec<_> =
+                found.iter().map(|(message, _)| message.tool_returns[0].name.as_str()).collect();
+            assert_eq!(names, expected, "{search:?}");
+        }
+        let newest = MessageSearch { query: None, roles: None, ..base };
+        let is_silent = |found: &[(Message, f64)]| {
+            let silent = |message: &Message| {
+                message.spoken().is_empty() && message.tool_returns.is_empty()
+            };
+            found.iter().any(|(message, _)| silent(message))
+        };
+        assert!(is_silent(&store.search_messages(&newest).await.unwrap()));
+        let speaking = MessageSearch { with_text: true, ..newest };
+        assert!(!is_silent(&store.search_messages(&speaking).await.unwrap()));
+    }
+
+    async fn what_is_said_by_the_speaking_tool_is_found(database) {
+        let store = database.open().await;
+        let (agent, _) = new_agent(&store).await;
+        let mut said = Message::new(agent, Role::Assistant);
+        said.tool_calls = vec![ToolCall {
+            id: "call_1".to_owned(),
+            name: SPEAKING_TOOL.to_owned(),
+            arguments: r#"{"message": "Tigers purr."}"#.to_owned(),
+            signature: None,
+        }];
+        add(&store, agent, vec![said.clone()]).await;
+        let search = MessageSearch {
+            agent_id: Some(agent), query: Some("tigers".to_owned()), ..Default::default()
+        };
+        let found = store.search_messages(&search).await.unwrap();
+        assert_eq!(found, [(said, 1.0)]);
     }
 
     async fn a_list_of_large_messages_ends_early(database) {

@@ -1,9 +1,9 @@
 //! What agents of each type begin with.
 
-use bulkhead_domain::{AgentType, RuleKind, ToolRule};
+use bulkhead_domain::{AgentType, RuleKind, SPEAKING_TOOL, ToolRule};
 
 /// The tool by which agents of older types speak.
-pub const SEND_MESSAGE: &str = "send_message";
+pub const SEND_MESSAGE: &str = SPEAKING_TOOL;
 /// The tools for messages to other agents.
 pub const MULTI_AGENT_TOOLS: [&str; 3] = [
     "send_message_to_agent_and_wait_for_reply",

@@ -1,13 +1,16 @@
 //! What is done with a thread beside runs: its system message is made anew, its history dropped, a
 //! tool called by hand.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::Arc,
+};
 
 use bulkhead_domain::{
-    Agent, Message, Part, StopReason, Timestamp,
+    Agent, Conversation, Message, Part, StopReason, Timestamp,
     id::{AgentId, BlockId, ConversationId},
 };
-use bulkhead_store::{StepCommit, SystemContent};
+use bulkhead_store::{ConversationFilter, StepCommit, StoreError, SystemContent};
 use serde_json::{Map, Value};
 use tokio::sync::OwnedMutexGuard;
 
@@ -80,17 +83,119 @@ impl Engine {
         Ok(text)
     }
 
-    /// Makes the system message of every agent that has this block anew.
+    /// Makes the system message of every thread that sees this block anew.
     ///
     /// # Errors
     ///
     /// Failures of the database; those agents that came before are done by then.
     pub async fn recompile_for_block(&self, block: &BlockId) -> Result<(), AgentError> {
-        let agents = self.store().agent_ids_of_block(block).await?;
-        for agent_id in agents {
-            self.recompile_after_change(agent_id).await?;
+        let mut seen = BTreeMap::new();
+        self.note_agents_of(block, None, &mut seen).await?;
+        self.recompile_threads(seen, None).await
+    }
+
+    /// Makes the system message of every other thread anew that sees one of these blocks, which a
+    /// tool wrote in this one, made or took away from its agent.
+    ///
+    /// # Errors
+    ///
+    /// Failures of the database; those threads that came before are done by then.
+    pub(crate) async fn recompile_others(
+        &self,
+        own: ThreadKey,
+        blocks: &BTreeSet<BlockId>,
+    ) -> Result<(), AgentError> {
+        let mut seen = BTreeMap::new();
+        for block in blocks {
+            self.note_agents_of(block, Some(own.agent_id), &mut seen)
+                .await?;
+        }
+        self.recompile_threads(seen, Some(own)).await
+    }
+
+    /// Notes the label of a block for all agents that have it, and for this one.
+    async fn note_agents_of(
+        &self,
+        block: &BlockId,
+        own: Option<AgentId>,
+        seen: &mut BTreeMap<AgentId, BTreeSet<String>>,
+    ) -> Result<(), AgentError> {
+        let Some(block) = self.store().block(block).await? else {
+            return Ok(());
+        };
+        let agents = self.store().agent_ids_of_block(&block.id).await?;
+        for agent_id in agents.into_iter().chain(own) {
+            let labels = seen.entry(agent_id).or_default();
+            labels.insert(block.label.clone());
         }
         Ok(())
+    }
+
+    /// Makes the system messages of all threads of these agents anew, but of those conversations that
+    /// have blocks of their own in the place of all of these labels.
+    async fn recompile_threads(
+        &self,
+        seen: BTreeMap<AgentId, BTreeSet<String>>,
+        except: Option<ThreadKey>,
+    ) -> Result<(), AgentError> {
+        for (agent_id, labels) in seen {
+            let default = ThreadKey {
+                agent_id,
+                conversation_id: None,
+            };
+            if except != Some(default) {
+                self.recompile_after_change(agent_id).await?;
+            }
+            let mut filter = ConversationFilter {
+                agent_id: Some(agent_id),
+                ..ConversationFilter::default()
+            };
+            filter.paging.ascending = true;
+            loop {
+                let page = self.store().conversations(&filter).await?;
+                let Some(last) = page.last() else { break };
+                filter.paging.after = Some(last.id.to_string());
+                for conversation in &page {
+                    let key = ThreadKey {
+                        agent_id,
+                        conversation_id: Some(conversation.id),
+                    };
+                    if except != Some(key) && !self.isolates(conversation, &labels).await? {
+                        self.recompile_conversation(key).await?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a conversation has blocks of its own in the place of all of these.
+    async fn isolates(
+        &self,
+        conversation: &Conversation,
+        labels: &BTreeSet<String>,
+    ) -> Result<bool, AgentError> {
+        let mut shared = labels.clone();
+        for id in &conversation.isolated_block_ids {
+            if let Some(own) = self.store().block(id).await? {
+                shared.remove(&own.label);
+            }
+        }
+        Ok(shared.is_empty())
+    }
+
+    async fn recompile_conversation(&self, key: ThreadKey) -> Result<(), AgentError> {
+        let mut thread = match Thread::load(self.store(), key).await {
+            Ok(thread) => thread,
+            // It was deleted meanwhile.
+            Err(AgentError::NoAgent(_) | AgentError::NoConversation(_)) => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        let sections = thread.sections(self.store(), Timestamp::now()).await?;
+        match self.rewrite(&mut thread, &sections.text()).await {
+            Err(AgentError::Store(StoreError::NotFound { .. })) => Ok(()),
+            rewritten => rewritten,
+        }
     }
 
     /// Makes the system message of an agent's default thread anew because its memory was changed by
@@ -136,7 +241,7 @@ impl Engine {
         };
         let links = Default::default();
         match self.store().update_agent(&agent_id, edit, &links).await {
-            Ok(_) | Err(AgentError::Store(bulkhead_store::StoreError::NotFound { .. })) => Ok(()),
+            Ok(_) | Err(AgentError::Store(StoreError::NotFound { .. })) => Ok(()),
             Err(error) => Err(error),
         }
     }
@@ -264,6 +369,8 @@ impl Engine {
             .await;
         if services.is_changed() {
             self.recompile_after_change(agent_id).await?;
+            let shared = services.memory.shared_changes();
+            self.recompile_others(key, &shared).await?;
         }
         Ok(Some(executed))
     }

@@ -43,7 +43,10 @@ pub use digest::{Digest, Hasher};
 pub use folder::{AgentFile, FilePassage, FileStatus, Folder, FolderFile};
 pub use id::Id;
 pub use identity::{Identity, IdentityProperty, IdentityPropertyType, IdentityType};
-pub use message::{Approval, ImageSource, Message, Part, Role, ToolCall, ToolReturn, ToolStatus};
+pub use message::{
+    Approval, ImageSource, Message, Part, Role, SPEAKING_ARGUMENT, SPEAKING_TOOL, ToolCall,
+    ToolReturn, ToolStatus,
+};
 pub use model::{CompactionMode, CompactionSettings, EmbeddingConfig, LlmConfig};
 pub use outcome::Outcome;
 pub use receipt::{Denial, FuelByPhase, HostCall, HostCallOutcome, Receipt};

@@ -1,7 +1,7 @@
 //! Messages as they are stored: what a user wrote, what a model answered, what tools gave back.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::{
     Timestamp,
@@ -161,6 +161,25 @@ pub struct ToolCall {
     /// What the provider wants back with it (Gemini's thought signature).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
+}
+
+/// The tool by which older types of agents speak.
+pub const SPEAKING_TOOL: &str = "send_message";
+/// Its argument that has the text.
+pub const SPEAKING_ARGUMENT: &str = "message";
+
+impl ToolCall {
+    /// The text of a call of [`SPEAKING_TOOL`].
+    fn said(&self) -> Option<String> {
+        if self.name != SPEAKING_TOOL {
+            return None;
+        }
+        let mut arguments: Map<String, Value> = serde_json::from_str(&self.arguments).ok()?;
+        match arguments.remove(SPEAKING_ARGUMENT) {
+            Some(Value::String(text)) => Some(text),
+            _ => None,
+        }
+    }
 }
 
 /// How a tool call ended, for a model.
@@ -336,6 +355,22 @@ impl Message {
             }
         }
         joined
+    }
+
+    /// What the agent says with it: its texts, and those of its calls of [`SPEAKING_TOOL`], joined by
+    /// blank lines. A call that waits has said nothing yet.
+    pub fn spoken(&self) -> String {
+        let mut spoken = self.plain_text();
+        if self.role != Role::Assistant {
+            return spoken;
+        }
+        for text in self.tool_calls.iter().filter_map(ToolCall::said) {
+            if !spoken.is_empty() {
+                spoken.push_str("\n\n");
+            }
+            spoken.push_str(&text);
+        }
+        spoken
     }
 
     /// Whether it is a request for approval, or for results of tools that the client runs.

@@ -1,7 +1,7 @@
 //! How an agent's model is configured. The JSON forms are those of the wire.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The model of an agent and how it is asked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -217,6 +217,29 @@ fn clip_chars() -> Option<i64> {
 
 fn sliding_window() -> f64 {
     0.3
+}
+
+impl CompactionSettings {
+    /// These with the fields of `over` in the place of their own; null stands for no value where a
+    /// field may have none, and counts as left out elsewhere.
+    ///
+    /// # Errors
+    ///
+    /// For a value that its field cannot have.
+    pub fn overridden(&self, over: Map<String, Value>) -> Result<Self, serde_json::Error> {
+        let mut merged = serde_json::to_value(self)?;
+        if let Value::Object(merged) = &mut merged {
+            let over = over.into_iter().filter(|(key, value)| {
+                let needs_value = matches!(
+                    key.as_str(),
+                    "mode" | "prompt_acknowledgement" | "sliding_window_percentage"
+                );
+                !(needs_value && value.is_null())
+            });
+            merged.extend(over);
+        }
+        serde_json::from_value(merged)
+    }
 }
 
 impl Default for CompactionSettings {

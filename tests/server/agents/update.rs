@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{agent, each, made, on_both_databases, patched, path, read, text, tool};
+use super::{agent, each, made, on_both_databases, patched, path, read, text, tool, touched};
 use crate::{
     support::TestServer,
     vendor::{KEY, MODEL, Vendor},
@@ -246,5 +246,50 @@ async fn a_deleted_agent_is_gone_and_what_it_had_stays() {
         }
         assert_eq!(read(&server, "/v1/tags/").await, json!([]));
         assert_eq!(read(&server, "/v1/agents/count").await, 0);
+    }
+}
+
+#[tokio::test]
+async fn tools_that_require_approval_by_default_bring_their_rule() {
+    for server in on_both_databases().await {
+        let asking = json!({ "default_requires_approval": true });
+        let secret = tool(&server, "secret", asking.clone()).await;
+        let other = tool(&server, "other", asking).await;
+        let plain = tool(&server, "plain", json!({})).await;
+        let agent = agent(&server, json!({})).await;
+        let rules = |agent: &Value| {
+            let rules = agent["tool_rules"].as_array().unwrap().iter();
+            let asking = rules.filter(|rule| rule["type"] == "requires_approval");
+            let names = asking.map(|rule| rule["tool_name"].as_str().unwrap().to_owned());
+            names.collect::<Vec<_>>()
+        };
+        let body = json!({ "tool_ids": [secret["id"], plain["id"]] });
+        let changed = patched(&server, &path(&agent), &body).await;
+        assert_eq!(rules(&changed), ["secret"]);
+        let body = json!({ "tool_rules": [] });
+        assert!(rules(&patched(&server, &path(&agent), &body).await).is_empty());
+        // It has the tool already, and somebody said that its calls need nobody.
+        let body = json!({ "tool_ids": [secret["id"]] });
+        assert!(rules(&patched(&server, &path(&agent), &body).await).is_empty());
+        let attach = format!("{}/tools/attach/{}", path(&agent), text(&other["id"]));
+        assert_eq!(touched(&server, &attach).await.status, 200);
+        assert_eq!(rules(&read(&server, &path(&agent)).await), ["other"]);
+    }
+}
+
+#[tokio::test]
+async fn settings_that_the_model_of_summaries_can_not_have_are_refused() {
+    let server = TestServer::start().await;
+    let bad = json!({ "compaction_settings": {
+        "model_settings": { "provider_type": "openai", "temperature": 9 } } });
+    let mut new = bad.clone();
+    new["model"] = json!("bulkhead/scripted");
+    let made = server.post("/v1/agents/", &new).await;
+    let agent = agent(&server, json!({})).await;
+    let changed = server.patch(&path(&agent), &bad).await;
+    for refused in [made, changed] {
+        assert_eq!(refused.status, 400, "{refused:?}");
+        let names = refused.text.contains("compaction_settings.model_settings");
+        assert!(names, "{refused:?}");
     }
 }

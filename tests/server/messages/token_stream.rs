@@ -98,3 +98,44 @@ async fn a_failure_in_the_middle_of_an_answer_breaks_the_stream_off() {
     let listed = server.get(&path(&agent, "")).await;
     assert_eq!(super::kinds(&listed.body), ["system_message"]);
 }
+
+#[tokio::test]
+async fn what_an_agent_says_by_its_tool_is_shown_as_said_in_pieces_too() {
+    let server = super::memory::with_tools().await;
+    let input = "call send_message with {\"message\": \"Hi there.\"}\nthen\nsay Done.";
+    for (kind, said) in [("letta_v1_agent", 2), ("memgpt_v2_agent", 1)] {
+        let more = json!({ "agent_type": kind, "tools": ["send_message"], "tool_rules": [] });
+        let agent = agent(&server, more).await;
+        for tokens in [true, false] {
+            let body = json!({ "input": input, "stream_tokens": tokens });
+            let events = events(&server.post(&path(&agent, "/stream"), &body).await);
+            let lines = outline(&events);
+            assert_eq!(
+                lines[1], "assistant_message \"Hi there.\"",
+                "{kind} {lines:?}"
+            );
+            let calls = lines.iter().filter(|line| line.starts_with("tool_"));
+            assert_eq!(calls.count(), 0, "{kind} {lines:?}");
+            let told = lines
+                .iter()
+                .filter(|line| line.starts_with("assistant_message"));
+            assert_eq!(told.count(), said, "{kind} {lines:?}");
+            let listed = server.get(&path(&agent, "?order=asc&limit=100")).await.body;
+            let mut listed = listed.as_array().unwrap().iter();
+            let first = &events[1].1;
+            let same = listed
+                .find(|entry| (&entry["id"], &entry["otid"]) == (&first["id"], &first["otid"]));
+            assert_eq!(same.unwrap()["content"], "Hi there.", "{kind}");
+        }
+    }
+    // Whoever wants the calls gets them, in pieces.
+    let agent = agent(&server, json!({ "tools": ["send_message"] })).await;
+    let body = json!({
+        "input": input, "stream_tokens": true, "use_assistant_message": false,
+    });
+    let events = events(&server.post(&path(&agent, "/stream"), &body).await);
+    assert_eq!(
+        outline(&events)[1],
+        r#"tool_call_message {"name":"send_message"}"#
+    );
+}

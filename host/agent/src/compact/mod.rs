@@ -9,14 +9,15 @@ mod summary;
 use std::collections::VecDeque;
 
 use bulkhead_domain::{
-    CompactionMode, CompactionSettings, LlmConfig, Message, Part, Role, Timestamp,
-    id::{RunId, StepId},
+    CompactionMode, CompactionSettings, LlmConfig, Message, Part, Role, Timestamp, Trace,
+    id::{RunId, StepId, TraceId},
 };
 use bulkhead_llm::{
     ToolSpec,
     catalog::tokens::{count, count_request},
 };
 use bulkhead_store::{StepCommit, SystemContent};
+use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -60,6 +61,8 @@ pub(crate) struct Compacted {
     pub(crate) message: Message,
     pub(crate) summary: String,
     pub(crate) stats: CompactionStats,
+    /// What the model that wrote the summary was sent and answered, where a step is its cause.
+    pub(crate) trace: Option<Trace>,
 }
 
 /// What a client that asked for a compaction is told.
@@ -74,17 +77,18 @@ pub struct CompactionReport {
 }
 
 impl Engine {
-    /// Makes a thread's context shorter because a client asks for it; `settings` replace the
-    /// agent's own.
+    /// Makes a thread's context shorter because a client asks for it; fields of `settings` count
+    /// over those of the agent's.
     ///
     /// # Errors
     ///
+    /// [`AgentError::Invalid`] for settings that there are not,
     /// [`AgentError::NothingToCompact`] where it would not get shorter, [`AgentError::Paused`] and
     /// [`AgentError::Terminated`], and failures of the model.
     pub async fn compact(
         &self,
         key: ThreadKey,
-        settings: Option<CompactionSettings>,
+        settings: Map<String, Value>,
     ) -> Result<CompactionReport, AgentError> {
         let _gate = self.active().enter(key).await;
         let mut thread = Thread::load(self.store(), key).await?;
@@ -93,13 +97,16 @@ impl Engine {
             return Err(AgentError::PendingApproval(open.id));
         }
         let model = thread.model(&**self.models()).await?;
-        let settings = settings.or_else(|| thread.agent.compaction_settings.clone());
+        let own = thread.agent.compaction_settings.clone().unwrap_or_default();
+        let settings = own.overridden(settings);
+        let settings = settings
+            .map_err(|error| AgentError::Invalid(format!("compaction_settings: {error}")))?;
         let job = Job {
             engine: self,
             model: &model,
             fallbacks: fallback::of(&thread.agent, &model),
             window: model.context_window,
-            settings: settings.unwrap_or_default(),
+            settings,
             trigger: None,
             context_tokens: None,
             run_id: None,
@@ -147,8 +154,8 @@ pub(crate) async fn compact(thread: &mut Thread, job: Job<'_>) -> Result<Compact
     let before_tokens = job
         .context_tokens
         .unwrap_or_else(|| tokens(&system, &thread.context, &[]));
-    let summary = summary::write(&system, &thread.context[..kept_from], &job).await?;
-    let summary = clip(&summary, job.settings.clip_chars);
+    let written = summary::write(&system, &thread.context[..kept_from], &job).await?;
+    let summary = clip(&written.text, job.settings.clip_chars);
     let mut stats = CompactionStats {
         trigger: job.trigger.unwrap_or("api").to_owned(),
         context_tokens_before: Some(before_tokens),
@@ -180,10 +187,21 @@ pub(crate) async fn compact(thread: &mut Thread, job: Job<'_>) -> Result<Compact
     message.content = vec![Part::text(text(job.trigger.is_some().then_some(&stats)))];
     thread.context[0] = message.clone();
     store(thread, &message, &job, now).await?;
+    let trace = job.step_id.map(|step_id| Trace {
+        id: TraceId::random(),
+        step_id,
+        agent_id: thread.agent.id,
+        run_id: job.run_id,
+        call_type: "summarization".to_owned(),
+        request_json: written.request_json,
+        response_json: written.response_json,
+        created_at: now,
+    });
     Ok(Compacted {
         message,
         summary,
         stats,
+        trace,
     })
 }
 

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use bulkhead_domain::{CompactionMode, LlmConfig, Message, Part, Role};
-use bulkhead_llm::{ChatMessage, ChatRequest, ToolChoice};
+use bulkhead_llm::{ChatMessage, ChatRequest, ToolChoice, catalog::settings};
+use serde_json::Value;
 
 use super::Job;
 use crate::{AgentError, fallback, transcript::chat_messages};
@@ -20,6 +21,13 @@ const SELF_PROMPT: &str = "The conversation so far is about to leave your view. 
     for yourself: facts, names, numbers, decisions, open questions and promises, what tools gave, and \
     what is to be done next. Answer with the summary alone.";
 
+/// A summary, and the question that it answers.
+pub(super) struct Written {
+    pub(super) text: String,
+    pub(super) request_json: Value,
+    pub(super) response_json: Value,
+}
+
 /// Asks for a summary: the model that the settings name or a small one, where there is one; then the
 /// one that the thread's runs ask, and those that are asked where that one fails. Nobody hears of a
 /// summary before it is whole, so that any failure is a reason to ask the next.
@@ -31,7 +39,7 @@ pub(super) async fn write(
     system: &str,
     evicted: &[Message],
     job: &Job<'_>,
-) -> Result<String, AgentError> {
+) -> Result<Written, AgentError> {
     let inside = matches!(
         job.settings.mode,
         CompactionMode::SelfCompactAll | CompactionMode::SelfCompactSlidingWindow
@@ -88,8 +96,12 @@ async fn ask(
     system: &str,
     evicted: &[Message],
     inside: bool,
-) -> Result<String, AgentError> {
+) -> Result<Written, AgentError> {
     let models = job.engine.models();
+    let model = match &job.settings.model_settings {
+        Some(settings) if !inside => with_settings(model, settings),
+        _ => model,
+    };
     let endpoint = models.endpoint(&model).await?;
     let prompt = job.settings.prompt.as_deref();
     let (system, messages) = if inside {
@@ -145,7 +157,20 @@ async fn ask(
             "The model wrote no summary".to_owned(),
         ));
     }
-    Ok(text)
+    Ok(Written {
+        text,
+        request_json: reply.request_json,
+        response_json: reply.response_json,
+    })
+}
+
+/// A model that is asked as the settings say. They are in the words of one provider: where they are
+/// none of this one's, it is asked as usual.
+fn with_settings(mut model: LlmConfig, own: &Value) -> LlmConfig {
+    if let Err(error) = settings::apply(&mut model, own) {
+        tracing::debug!(%error, model = model.handle(), "a model is asked for a summary without its settings");
+    }
+    model
 }
 
 /// The messages as text, at most `most` characters of it: the middle is what goes.

@@ -37,6 +37,7 @@ impl Driver {
         record.metrics.step_ns = Some(nanos(took));
         let mut commit = StepCommit::new(self.request.agent_id, self.thread.conversation_id());
         commit.step = Some(record);
+        commit.traces.clone_from(&self.traces);
         if let Err(error) = self.store.commit_step(&commit).await {
             tracing::warn!(run = %self.run.id, %error, "a failed step was not stored");
         }

@@ -90,11 +90,17 @@ impl Driver {
         gathered.tools += began.elapsed();
         gathered.memory_changed |= services.is_changed();
         self.memory_unshown |= gathered.memory_changed;
+        if services.memory.is_changed() {
+            gathered
+                .shared_blocks
+                .extend(services.memory.shared_changes());
+        }
         let mut returns = Vec::with_capacity(executed.len());
         for ((call, ran), done) in calls.iter().zip(ran).zip(executed) {
             // A call that was refused is none for the rules.
             if ran {
                 self.history.record(&call.name, &done.returned.text);
+                gathered.exits |= self.tools.book().exits(&call.name);
             }
             if let Some(receipt) = done.receipt {
                 gathered.receipts.push((call.id.clone(), receipt));

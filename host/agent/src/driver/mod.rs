@@ -29,7 +29,7 @@ use std::{
 };
 
 use bulkhead_domain::{
-    Agent, LlmConfig, Message, Role, Run, RunStatus, StopReason, Usage, id::AgentId,
+    Agent, LlmConfig, Message, Role, Run, RunStatus, StopReason, Trace, Usage, id::AgentId,
     platform::Standing, rule_book::CallHistory,
 };
 use bulkhead_llm::Endpoint;
@@ -91,6 +91,8 @@ pub(crate) struct Driver {
     steps: u32,
     context_tokens: Option<i64>,
     messages: Vec<Arc<Message>>,
+    /// Of summaries that the step caused that goes on, or has just been stored.
+    traces: Vec<Trace>,
     logprobs: Option<Value>,
     began: Instant,
     ttft_ns: Option<i64>,
@@ -319,6 +321,7 @@ impl Driver {
             steps: 0,
             context_tokens: None,
             messages: Vec::new(),
+            traces: Vec::new(),
             logprobs: None,
             began,
             ttft_ns: None,

@@ -153,6 +153,7 @@ impl Driver {
         commit.at = Timestamp::now();
         let committed = self.store.commit_step(&commit).await?;
         self.stored();
+        self.tell_others_of(&gathered.shared_blocks).await;
         self.show_stored(&gathered.messages).await;
         Ok(settled(flow, &committed))
     }

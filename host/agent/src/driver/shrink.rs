@@ -56,6 +56,7 @@ impl Driver {
             self.system = system.plain_text();
             crate::prompt::append_skills(&mut self.system, &self.request.client_skills);
         }
+        self.traces.extend(compacted.trace);
         self.context_tokens = compacted.stats.context_tokens_after;
         let message = std::sync::Arc::new(compacted.message);
         self.messages.push(std::sync::Arc::clone(&message));

@@ -1,11 +1,14 @@
 //! One step: a question to the model, the tools of its reply, and one transaction with all of it.
 
-use std::time::{Duration, Instant};
+use std::{
+    collections::BTreeSet,
+    time::{Duration, Instant},
+};
 
 use bulkhead_domain::{
     Message, Part, Receipt, Role, Step, StepMetrics, StepStatus, StopReason, Timestamp, ToolCall,
     ToolReturn, Trace, Usage,
-    id::{MessageId, StepId, TraceId},
+    id::{BlockId, MessageId, StepId, TraceId},
 };
 use bulkhead_llm::{ChatReply, Finish};
 use bulkhead_store::{Committed, RunUpdate, StepCommit, SystemContent};
@@ -18,10 +21,11 @@ use super::{
 use crate::{
     AgentError,
     answer::{Answer, Reply},
-    approval,
+    approval, compact,
     event::Shown,
     legacy, pack,
     thread::Thread,
+    toolset::Offered,
 };
 
 /// The share of the window from which on the context is made shorter after a step.
@@ -43,6 +47,10 @@ pub(super) struct Gathered {
     pub(super) receipts: Vec<(String, Receipt)>,
     pub(super) tools: Duration,
     pub(super) memory_changed: bool,
+    /// Of the changed memory what other threads and agents may have too.
+    pub(super) shared_blocks: BTreeSet<BlockId>,
+    /// Whether a call ran that ends the loop.
+    pub(super) exits: bool,
 }
 
 impl Driver {
@@ -72,7 +80,6 @@ impl Driver {
         let asked_for = began.elapsed();
         self.steps += 1;
         self.usage += reply.usage;
-        self.context_tokens = Some(reply.usage.total_tokens);
         self.logprobs.clone_from(&reply.logprobs);
         if self.ttft_ns.is_none() {
             self.ttft_ns = Some(nanos(self.began.elapsed()));
@@ -135,16 +142,12 @@ impl Driver {
         let flow = self
             .store_step(&step, record, Some(&mut reply), gathered, flow)
             .await?;
-        self.shrink_if_full(&reply, &step, flow).await;
+        self.shrink_if_full(&reply, &offered, &step, flow).await;
         Ok(flow)
     }
 
     /// Thoughts, text and calls of a reply.
-    fn take_apart(
-        &self,
-        reply: &ChatReply,
-        offered: &crate::toolset::Offered,
-    ) -> Result<Taken, AgentError> {
+    fn take_apart(&self, reply: &ChatReply, offered: &Offered) -> Result<Taken, AgentError> {
         let calls = self.counted(reply.tool_calls.clone(), offered);
         let mut taken = Taken {
             content: reply.content.clone(),
@@ -212,10 +215,7 @@ impl Driver {
             return Flow::Stop(StopReason::Cancelled);
         }
         let book = self.tools.book();
-        let exits = calls.iter().any(|call| {
-            let known = self.tools.get(&call.name).is_some();
-            known && book.exits(&call.name)
-        });
+        let exits = gathered.exits;
         let is_legacy = self.agent().agent_type.is_legacy();
         let failed = returns
             .iter()
@@ -348,6 +348,7 @@ impl Driver {
         commit
             .traces
             .extend(reply.map(|reply| self.trace(step.id, reply, "agent_step")));
+        commit.traces.append(&mut self.traces);
         commit.receipts = gathered.receipts;
         commit.step = Some(record);
         commit.at = Timestamp::now();
@@ -357,6 +358,7 @@ impl Driver {
         }
         let committed = self.store.commit_step(&commit).await?;
         self.stored();
+        self.tell_others_of(&gathered.shared_blocks).await;
         self.show_stored(&gathered.messages).await;
         let ended = settled(flow, &committed);
         if flow == Flow::Stop(StopReason::RequiresApproval) && ended != flow {
@@ -385,6 +387,18 @@ impl Driver {
             if is_shown {
                 self.show(message, Shown::Not).await;
             }
+        }
+    }
+
+    /// Makes the system messages of other threads that see these blocks anew. That it failed is no
+    /// reason to fail a step that is stored.
+    pub(super) async fn tell_others_of(&self, blocks: &BTreeSet<BlockId>) {
+        if blocks.is_empty() {
+            return;
+        }
+        let told = self.engine.recompile_others(self.request.thread(), blocks);
+        if let Err(error) = told.await {
+            tracing::warn!(agent = %self.request.agent_id, %error, "other threads do not see a change of memory yet");
         }
     }
 
@@ -427,9 +441,21 @@ impl Driver {
 
     /// Makes the context shorter where it fills most of the window. That it could not be done now
     /// is no reason to fail a step that is stored: the next one tries again.
-    async fn shrink_if_full(&mut self, reply: &ChatReply, step: &Begun, flow: Flow) {
+    async fn shrink_if_full(
+        &mut self,
+        reply: &ChatReply,
+        offered: &Offered,
+        step: &Begun,
+        flow: Flow,
+    ) {
         let window = self.own_model().context_window as f64;
-        let is_full = reply.usage.total_tokens as f64 > SHRINK_ABOVE * window;
+        let filled = match reply.usage.total_tokens {
+            // An endpoint that reports no usage. The estimate is for this alone; nobody is billed it.
+            0 => compact::tokens(&self.system, &self.thread.context, &offered.specs),
+            reported => reported,
+        };
+        self.context_tokens = Some(filled);
+        let is_full = filled as f64 > SHRINK_ABOVE * window;
         let waits = matches!(
             flow,
             Flow::Stop(StopReason::RequiresApproval | StopReason::Cancelled)
@@ -442,6 +468,11 @@ impl Driver {
             .await
         {
             tracing::warn!(agent = %self.request.agent_id, %error, "a full context was not made shorter");
+        }
+        for trace in std::mem::take(&mut self.traces) {
+            if let Err(error) = self.store.add_trace(&trace).await {
+                tracing::warn!(step = %step.id, %error, "a summary's trace was not stored");
+            }
         }
     }
 }

@@ -179,9 +179,9 @@ impl OtherAgents {
         let texts = outcome
             .messages
             .iter()
-            .filter(|message| message.role == Role::Assistant);
+            .filter(|message| matches!(message.role, Role::Assistant | Role::Approval));
         let texts: Vec<String> = texts
-            .map(|message| message.plain_text())
+            .map(|message| message.spoken())
             .filter(|text| !text.is_empty())
             .collect();
         Ok(AgentReply {

@@ -1,7 +1,7 @@
 //! The agent's memory blocks.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::atomic::{AtomicBool, Ordering},
 };
 
@@ -13,6 +13,7 @@ use bulkhead_domain::{
 use bulkhead_sandbox::services::{MemoryBlock, MemoryError, MemoryService};
 use bulkhead_store::{Store, StoreError};
 use futures::future::BoxFuture;
+use parking_lot::Mutex;
 
 use super::unavailable;
 
@@ -23,6 +24,8 @@ pub(crate) struct AgentMemory {
     /// Blocks of the conversation that stand in the place of the agent's, by label.
     isolated: BTreeMap<String, BlockId>,
     changed: AtomicBool,
+    /// Written blocks that other threads and agents may have too.
+    shared: Mutex<BTreeSet<BlockId>>,
 }
 
 impl AgentMemory {
@@ -36,12 +39,25 @@ impl AgentMemory {
             agent_id,
             isolated,
             changed: AtomicBool::new(false),
+            shared: Mutex::default(),
         }
     }
 
     /// Whether something was written.
     pub(crate) fn is_changed(&self) -> bool {
         self.changed.load(Ordering::Acquire)
+    }
+
+    /// The blocks that were written, made or taken away, but those of the conversation alone.
+    pub(crate) fn shared_changes(&self) -> BTreeSet<BlockId> {
+        self.shared.lock().clone()
+    }
+
+    fn note(&self, block: BlockId) {
+        if !self.isolated.values().any(|own| *own == block) {
+            self.shared.lock().insert(block);
+        }
+        self.changed.store(true, Ordering::Release);
     }
 
     fn actor(&self) -> String {
@@ -114,7 +130,7 @@ impl MemoryService for AgentMemory {
         Box::pin(async move {
             let version = i64::try_from(version).unwrap_or(i64::MAX);
             let written = self.write(label, &value, version).await.map_err(refused)?;
-            self.changed.store(true, Ordering::Release);
+            self.note(written.id);
             Ok(view(written))
         })
     }
@@ -153,7 +169,7 @@ impl MemoryService for AgentMemory {
             };
             let made = self.store.create_block_for(&self.agent_id, &block).await;
             made.map_err(refused)?;
-            self.changed.store(true, Ordering::Release);
+            self.note(block.id);
             Ok(view(block))
         })
     }
@@ -168,7 +184,7 @@ impl MemoryService for AgentMemory {
             // The block itself stays: others may share it, and its history is worth keeping.
             let detached = self.store.detach_block(&self.agent_id, &block.id).await;
             detached.map_err(refused)?;
-            self.changed.store(true, Ordering::Release);
+            self.note(block.id);
             Ok(())
         })
     }

@@ -104,17 +104,16 @@ impl RecallService for AgentRecall {
                 roles: Some(roles(&filter.roles)?),
                 since: time(filter.since.as_deref(), "since")?,
                 until: time(filter.until.as_deref(), "until")?,
+                with_text: true,
+                exclude_results_of: Some(OWN_TOOL),
                 exclude: Vec::new(),
-                // Own calls are taken out afterwards.
-                limit: Some(limit(filter.limit).saturating_mul(2)),
+                limit: Some(limit(filter.limit)),
             };
             let hits = self.store.search_messages(&search).await.map_err(refused)?;
-            let mut turns: Vec<Turn> = hits
-                .into_iter()
+            let turns = hits.into_iter();
+            Ok(turns
                 .filter_map(|(message, score)| turn(&message, score))
-                .collect();
-            turns.truncate(limit(filter.limit) as usize);
-            Ok(turns)
+                .collect())
         })
     }
 }
@@ -126,11 +125,14 @@ fn limit(asked: u32) -> u32 {
     }
 }
 
+/// The roles that stand behind names. What an agent says beside a call that waits stands in the
+/// request for approval.
 fn roles(names: &[String]) -> Result<Vec<Role>, RecallError> {
     if names.is_empty() {
-        return Ok(vec![Role::User, Role::Assistant, Role::Tool]);
+        let all = [Role::User, Role::Assistant, Role::Approval, Role::Tool];
+        return Ok(all.to_vec());
     }
-    names
+    let mut roles = names
         .iter()
         .map(|name| match name.as_str() {
             "user" => Ok(Role::User),
@@ -140,7 +142,11 @@ fn roles(names: &[String]) -> Result<Vec<Role>, RecallError> {
                 "'{other}' is no role; there are user, assistant and tool"
             ))),
         })
-        .collect()
+        .collect::<Result<Vec<_>, _>>()?;
+    if roles.contains(&Role::Assistant) {
+        roles.push(Role::Approval);
+    }
+    Ok(roles)
 }
 
 fn time(text: Option<&str>, what: &str) -> Result<Option<Timestamp>, RecallError> {
@@ -170,11 +176,15 @@ fn turn(message: &Message, score: f64) -> Option<Turn> {
             let texts: Vec<&str> = others.map(|returned| returned.text.as_str()).collect();
             texts.join("\n")
         }
-        _ => message.plain_text(),
+        _ => message.spoken(),
+    };
+    let role = match message.role {
+        Role::Approval => Role::Assistant,
+        role => role,
     };
     (!text.is_empty()).then(|| Turn {
         id: message.id.to_string(),
-        role: message.role.as_str().to_owned(),
+        role: role.as_str().to_owned(),
         text,
         created_at: message.created_at.to_string(),
         score: Some(score),

@@ -373,7 +373,9 @@ async fn a_summary_is_written_by_a_fallback_where_the_own_model_fails() {
             model: named.map(str::to_owned),
             ..CompactionSettings::default()
         };
-        let compacted = world.engine.compact(thread(agent), Some(settings)).await;
+        let settings = serde_json::to_value(settings).unwrap();
+        let settings = serde_json::from_value(settings).unwrap();
+        let compacted = world.engine.compact(thread(agent), settings).await;
         let report = compacted.unwrap();
         assert!(!report.summary.is_empty(), "{mode:?}");
         assert_eq!(models.asked(), asked, "{mode:?}");
@@ -394,7 +396,10 @@ async fn where_nobody_writes_a_summary_the_context_stays_and_the_first_reason_is
         (ONE, ErrorKind::Server),
         (TWO, ErrorKind::BadRequest),
     ]);
-    let failed = world.engine.compact(thread(agent), None).await;
+    let failed = world
+        .engine
+        .compact(thread(agent), serde_json::Map::new())
+        .await;
     let error = failed.unwrap_err();
     assert!(
         matches!(&error, AgentError::Llm(error) if error.kind == ErrorKind::RateLimit),

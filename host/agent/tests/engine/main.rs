@@ -16,4 +16,5 @@ mod rules;
 mod standing;
 mod steps;
 mod turns;
+mod unshown;
 mod world;

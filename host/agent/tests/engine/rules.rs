@@ -107,3 +107,39 @@ async fn prescribed_arguments_replace_the_models() {
     world.say(agent, "call echo with {\"x\": \"yours\"}").await;
     assert_eq!(world.history(agent).await[3].tool_returns[0].text, "mine");
 }
+
+#[tokio::test]
+async fn a_call_of_the_last_tool_that_was_refused_does_not_end_the_run() {
+    let rules = json!([
+        {"type": "parent_last_tool", "tool_name": "echo", "children": ["twin"]},
+        {"type": "exit_loop", "tool_name": "twin"},
+    ]);
+    let (words, reason) = run(
+        rules,
+        "call twin\nthen\ncall echo\nthen\ncall twin\nthen\nsay never",
+    )
+    .await;
+    assert_eq!(
+        words,
+        "user call:twin return:error call:echo return:ok call:twin return:ok"
+    );
+    assert_eq!(reason, StopReason::ToolRule);
+}
+
+#[tokio::test]
+async fn a_last_tool_that_comes_too_early_is_followed_by_what_is_required() {
+    let rules = json!([
+        {"type": "required_before_exit", "tool_name": "echo"},
+        {"type": "exit_loop", "tool_name": "twin"},
+    ]);
+    let (words, reason) = run(
+        rules,
+        "call twin\nthen\ncall echo\nthen\ncall twin\nthen\nsay never",
+    )
+    .await;
+    assert_eq!(
+        words,
+        "user call:twin return:ok user call:echo return:ok call:twin return:ok"
+    );
+    assert_eq!(reason, StopReason::ToolRule);
+}

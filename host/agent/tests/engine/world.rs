@@ -14,6 +14,7 @@ use bulkhead_domain::{
 use bulkhead_llm::{
     ChatReply, ChatRequest, Client, Endpoint, LlmError, Settings, chat::Deltas, scripted,
 };
+use bulkhead_sandbox::services::RecallFilter;
 use bulkhead_store::{InstallationKey, MessageFilter, NewAgent, NewTool, Store, ToolType};
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
@@ -60,7 +61,8 @@ impl World {
     pub(crate) async fn with(models: Arc<dyn Models>) -> Self {
         let key = InstallationKey::generate().unwrap();
         let store = Store::open("sqlite::memory:", key).await.unwrap();
-        for name in Setup::default().tools {
+        let others = ["ask", "conversation_search"];
+        for name in Setup::default().tools.iter().chain(&others) {
             let mut tool = NewTool::new(*name, ToolType::Custom);
             tool.json_schema = Some(json!({"name": name, "description": "A test.",
                 "parameters": {"type": "object", "properties": {"x": {"type": "string"}}, "required": []}}));
@@ -250,7 +252,9 @@ impl Models for Scripted {
     }
 }
 
-/// `echo` and `twin` give their `x`, `flood` 5 MiB, `fail` fails, `panic` panics, `hang` waits for its end, `remember` writes its
+/// `ask` asks the agent `x`, `conversation_search` gives the
+/// first hit for `x` among answers and results. `echo` and `twin` give their `x`, `flood` 5 MiB, `fail` fails,
+/// `panic` panics, `hang` waits for its end, `remember` writes its
 /// `x` into the block `human`.
 struct TestTools;
 
@@ -275,6 +279,22 @@ impl Tools for TestTools {
                     let put = call.memory.put("human", x.to_owned(), block.version);
                     put.await.unwrap();
                     (ToolStatus::Success, x.to_owned())
+                }
+                "ask" => {
+                    let question = "What do you say?";
+                    let reply = call.agents.ask(x, question.to_owned()).await.unwrap();
+                    (ToolStatus::Success, reply.text)
+                }
+                "conversation_search" => {
+                    let filter = RecallFilter {
+                        limit: 1,
+                        roles: vec!["assistant".to_owned(), "tool".to_owned()],
+                        ..RecallFilter::default()
+                    };
+                    let found = call.recall.search_conversation(Some(x.to_owned()), filter);
+                    let found = found.await.unwrap().into_iter();
+                    let found = found.map(|turn| format!("{}: {}", turn.role, turn.text));
+                    (ToolStatus::Success, found.collect::<Vec<_>>().join("; "))
                 }
                 "twin" => {
                     tokio::time::sleep(Duration::from_millis(1)).await;

@@ -1,6 +1,9 @@
 //! Settings of agents that have bounds.
 
-use crate::contract::Refusal;
+use bulkhead_domain::{CompactionSettings, LlmConfig};
+use bulkhead_llm::catalog::settings;
+
+use crate::{app::App, contract::Refusal};
 
 /// Files that may be open at once. All of them stand in the prompt.
 const FILES_MAX: i64 = 1_000;
@@ -35,6 +38,28 @@ pub(crate) fn context_window(tokens: i64) -> Result<(), Refusal> {
     Err(Refusal::bad_request(format!(
         "INVALID_ARGUMENT: context_window_limit must be at least 1. Got: {tokens}"
     )))
+}
+
+/// Refuses settings that the model which writes the summaries cannot have: the one that is named, where
+/// this server has it, or the agent's own.
+pub(crate) async fn compaction(
+    app: &App,
+    settings: &CompactionSettings,
+    own: &LlmConfig,
+) -> Result<(), Refusal> {
+    let Some(model_settings) = &settings.model_settings else {
+        return Ok(());
+    };
+    let named = match &settings.model {
+        Some(handle) => app.engine.models().resolve(handle).await.ok(),
+        None => None,
+    };
+    let mut model = named.unwrap_or_else(|| own.clone());
+    settings::apply(&mut model, model_settings).map_err(|invalid| {
+        Refusal::bad_request(format!(
+            "INVALID_ARGUMENT: compaction_settings.model_settings: {invalid}"
+        ))
+    })
 }
 
 fn within(what: &str, number: i64, maximum: i64) -> Result<(), Refusal> {

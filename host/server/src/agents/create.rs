@@ -14,7 +14,7 @@ use super::{body, body::CreateAgent, checks, name, toolset};
 use crate::{
     app::App,
     contract::Refusal,
-    http::{agents::folders, missing, scope},
+    http::{agents::folders, messages::input::keep_images, missing, scope},
 };
 
 /// Makes an agent with all that hangs on it, or nothing.
@@ -33,12 +33,19 @@ pub(crate) async fn prepare(app: &App, mut body: CreateAgent) -> Result<NewAgent
     check(&body)?;
     let agent_type = body.agent_type.unwrap_or_default();
     let (llm, embedding) = body.models.resolve_all(app).await?;
+    if let Some(settings) = &body.compaction_settings {
+        checks::compaction(app, settings, &llm).await?;
+    }
     let (new_blocks, blocks) = blocks(app, &mut body).await?;
     let tools = wanted_tools(agent_type, &mut body).resolve(app).await?;
     let given = body.tool_rules.take().unwrap_or_default();
     let rules = toolset::rules(agent_type, &tools, given, body.include_base_tool_rules);
     let sequence = body.initial_message_sequence.take();
-    let sequence = sequence.map(|messages| messages.into_iter().map(Incoming::from).collect());
+    let mut sequence: Option<Vec<Incoming>> =
+        sequence.map(|messages| messages.into_iter().map(Incoming::from).collect());
+    if let Some(messages) = &mut sequence {
+        keep_images(app, messages).await?;
+    }
     let block_ids = body.block_ids.take().unwrap_or_default();
     let tags = body.tags.take().unwrap_or_default();
     let identity_ids = body.identity_ids.take().unwrap_or_default();

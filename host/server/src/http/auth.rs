@@ -25,7 +25,16 @@ use crate::platform::{Caller, TokenRefused};
 const BARE_PASSWORD: &str = "x-bare-password";
 
 /// What anybody may ask.
-const OPEN: [&str; 4] = ["/v1/health", "/v1/health/", "/v1/ready", "/v1/ready/"];
+const OPEN: [&str; 8] = [
+    "/v1/health",
+    "/v1/health/",
+    "/v1/ready",
+    "/v1/ready/",
+    "/latest/health",
+    "/latest/health/",
+    "/latest/ready",
+    "/latest/ready/",
+];
 
 /// The access rule of a server.
 pub(crate) struct Access {

@@ -4,6 +4,7 @@ use axum::{extract::State, response::Response};
 use http::StatusCode;
 use serde::Serialize;
 use utoipa::ToSchema;
+use utoipa_axum::{router::UtoipaMethodRouter, routes};
 
 use super::{
     AppState,
@@ -18,6 +19,11 @@ pub(crate) struct Health {
     version: &'static str,
     /// `ok`.
     status: &'static str,
+}
+
+/// The routes.
+pub(crate) fn routes() -> Vec<UtoipaMethodRouter<AppState>> {
+    vec![routes!(health), routes!(ready)]
 }
 
 /// Answers as soon as the server takes requests. Needs no access token.

@@ -6,7 +6,7 @@
 //! - [`mcp_servers`]: where tools run that do not run here.
 //! - [`sandbox_configs`]: what such clients set up for all tools from source.
 //! - [`messages`], [`conversations`], [`chat_completions`]: what is sent to agents. [`runs`],
-//!   [`steps`]: what came of it. [`models`], [`providers`]: whom they ask. [`voice`]: what is gone.
+//!   [`jobs`], [`steps`]: what came of it. [`models`], [`providers`]: whom they ask. [`voice`]: what is gone.
 //!   `internal`: other paths to the same.
 //!   [`socket`]: agents over a WebSocket.
 //! - [`health`], [`components`], [`call`], [`events`], [`grants`], [`credentials`],
@@ -33,6 +33,7 @@ pub(crate) mod grants;
 pub(crate) mod health;
 pub(crate) mod identities;
 mod internal;
+pub(crate) mod jobs;
 pub(crate) mod json;
 pub(crate) mod mcp_servers;
 pub(crate) mod messages;
@@ -84,19 +85,21 @@ fn documented() -> OpenApiRouter<AppState> {
         conversations::routes(),
         folders::routes(),
         folders::legacy::routes(),
+        health::routes(),
         identities::routes(),
+        jobs::routes(),
         mcp_servers::routes(),
         messages::routes(),
         models::routes(),
         providers::routes(),
         runs::routes(),
+        sandbox_configs::routes(),
         steps::routes(),
         tags::routes(),
+        tools::routes(),
         platform::routes(),
     ];
     let router = OpenApiRouter::with_openapi(openapi::frame())
-        .routes(routes!(health::health))
-        .routes(routes!(health::ready))
         .routes(routes!(components::push, components::list))
         .routes(routes!(components::get, components::delete))
         .routes(routes!(components::activate))
@@ -108,41 +111,6 @@ fn documented() -> OpenApiRouter<AppState> {
         .routes(routes!(credentials::delete))
         .routes(routes!(receipts::list))
         .routes(routes!(receipts::get))
-        .routes(routes!(
-            tools::list::list,
-            tools::save::create,
-            tools::save::upsert
-        ))
-        .routes(routes!(tools::list::count))
-        .routes(routes!(tools::list::add_base_tools))
-        .routes(routes!(tools::run::run))
-        .routes(routes!(tools::run::generate_schema))
-        .routes(routes!(
-            tools::list::get,
-            tools::save::update,
-            tools::save::delete
-        ))
-        .routes(routes!(tools::call::call))
-        .routes(routes!(
-            sandbox_configs::configs::list,
-            sandbox_configs::configs::save
-        ))
-        .routes(routes!(sandbox_configs::configs::default_e2b))
-        .routes(routes!(sandbox_configs::configs::save_local))
-        .routes(routes!(sandbox_configs::configs::default_local))
-        .routes(routes!(sandbox_configs::configs::recreate_venv))
-        .routes(routes!(
-            sandbox_configs::configs::update,
-            sandbox_configs::configs::delete
-        ))
-        .routes(routes!(
-            sandbox_configs::variables::list,
-            sandbox_configs::variables::save
-        ))
-        .routes(routes!(
-            sandbox_configs::variables::update,
-            sandbox_configs::variables::delete
-        ))
         .routes(routes!(metrics::metrics));
     let mut router = spelling::add(router, contract.into_iter().flatten());
     openapi::add_refusals(router.get_openapi_mut());
@@ -153,13 +121,10 @@ fn documented() -> OpenApiRouter<AppState> {
 pub(crate) fn router(app: AppState) -> Router {
     let (router, document) = documented().split_for_parts();
     let bare = router
-        .route("/v1/health", axum::routing::get(health::health))
         .merge(docs::routes(&document))
-        .merge(sandbox_configs::routes())
-        .route("/v1/ready", axum::routing::get(health::ready))
         .merge(messages::refusals())
         .merge(runs::refusals())
-        .merge(tools::routes())
+        .merge(tools::refusals())
         .merge(voice::routes())
         .merge(internal::routes())
         .fallback(no_such_route)

@@ -2,12 +2,12 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use bulkhead_domain::id::AgentId;
+use bulkhead_domain::{Agent, RuleKind, Timestamp, ToolRule, id::AgentId};
 
 use super::{
     limits, missing,
     relations::{asked, by_agent, distinct, expect_known},
-    row::lock,
+    row::{self, by_id, lock, record},
 };
 use crate::{
     Result, Store, StoreError, ToolRecord, check,
@@ -38,7 +38,8 @@ impl Store {
         row.as_ref().map(tool::record).transpose()
     }
 
-    /// Gives an agent a tool. Whether it did not have it. [`StoreError::NotFound`] where there is
+    /// Gives an agent a tool. Whether it did not have it. Calls of one that requires approval by
+    /// default wait from then on, by a rule that is stored together with it. [`StoreError::NotFound`] where there is
     /// no such agent or tool.
     pub async fn attach_tool(&self, agent: &AgentId, tool_id: &str) -> Result<bool> {
         check::name("the tool's id", tool_id)?;
@@ -52,12 +53,22 @@ impl Store {
         let count = Statement::new("SELECT COUNT(*) FROM agent_tools WHERE agent_id = $1");
         let count = transaction.optional(count.bind(agent.to_string())).await?;
         let count = count.map_or(Ok(0), |row| row.unsigned(0))?;
-        let attached = link(&mut transaction, agent, &[tool_id.to_owned()]).await? > 0;
+        let ids = [tool_id.to_owned()];
+        let rules = approval_rules(&mut transaction, agent, &ids).await?;
+        let attached = link(&mut transaction, agent, &ids).await? > 0;
         if attached && count >= limits::TOOLS_MAX as u64 {
             return Err(StoreError::Quota {
                 what: TOOLS,
                 limit: limits::TOOLS_MAX as u64,
             });
+        }
+        if !rules.is_empty() {
+            let row = transaction.optional(by_id(agent)).await?;
+            let former = record(&row.ok_or_else(|| missing("agent", agent))?)?;
+            let mut next = former.clone();
+            add_rules(&mut next, rules);
+            next.updated_at = Timestamp::now();
+            row::replace(&mut transaction, &former, &next).await?;
         }
         transaction.commit().await?;
         Ok(attached)
@@ -108,6 +119,40 @@ pub(super) fn tools_by_agent(
     let present =
         |(agent, list): (_, Vec<Option<_>>)| (agent, list.into_iter().flatten().collect());
     Ok(lists.into_iter().map(present).collect())
+}
+
+/// The rules that come with those of these tools that an agent does not have yet; it is locked.
+pub(super) async fn approval_rules(
+    transaction: &mut Transaction,
+    agent: &AgentId,
+    ids: &[String],
+) -> Result<Vec<ToolRule>> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut query = Statement::new("SELECT ");
+    query.push(tool::COLUMNS).push(" FROM tools WHERE id IN (");
+    query.push_list(ids.iter().map(String::as_str));
+    query.push(" AND id NOT IN (SELECT tool_id FROM agent_tools WHERE agent_id = ");
+    query.push_value(agent.to_string()).push(")");
+    let rows = transaction.all(query).await?;
+    let mut rules = Vec::new();
+    for row in &rows {
+        let tool = tool::record(row)?;
+        if tool.default_requires_approval == Some(true) {
+            rules.push(ToolRule::new(&tool.name, RuleKind::RequiresApproval));
+        }
+    }
+    Ok(rules)
+}
+
+/// Adds rules to an agent's, but those that it has.
+pub(super) fn add_rules(agent: &mut Agent, rules: Vec<ToolRule>) {
+    for rule in rules {
+        if !agent.tool_rules.contains(&rule) {
+            agent.tool_rules.push(rule);
+        }
+    }
 }
 
 const TOOLS: &str = "the agent's list of tools";

@@ -8,7 +8,7 @@ use super::{
     row::{self, by_id, record},
     secrets::put_secrets,
     tags::put_tags,
-    tools::put_tools,
+    tools::{add_rules, approval_rules, put_tools},
 };
 use crate::{
     Result, Store, StoreError,
@@ -21,7 +21,8 @@ impl Store {
     ///
     /// Nobody else changes the agent from before `edit` sees it until it is stored. Its id and
     /// when it was made stay what they were. The ids of its messages are written only where
-    /// `edit` changes them.
+    /// `edit` changes them. With tools that it did not have come the rules of those that require
+    /// approval by default.
     ///
     /// [`StoreError::NotFound`] where it is not there, [`StoreError::UnknownReferences`] where
     /// something that is to hang on it is not, [`StoreError::NameTaken`] where two of its blocks
@@ -52,6 +53,13 @@ impl Store {
         let former = record(&former.ok_or_else(|| missing("agent", id))?)?;
         let mut agent = former.clone();
         edit(&mut agent)?;
+        if let Some(ids) = &relations.tool_ids {
+            let ids = distinct("the agent's list of tools", ids, limits::TOOLS_MAX)?;
+            add_rules(
+                &mut agent,
+                approval_rules(&mut transaction, id, &ids).await?,
+            );
+        }
         agent.id = former.id;
         agent.created_at = former.created_at;
         agent.updated_at = Timestamp::now();

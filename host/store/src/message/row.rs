@@ -103,9 +103,9 @@ pub fn expect_storable(message: &Message) -> Result<()> {
     Prepared::of(message).map(drop)
 }
 
-/// What a message is found by: its text, and the texts of results.
+/// What a message is found by: what is said in it, and the texts of results.
 fn text(message: &Message) -> String {
-    let mut text = message.plain_text();
+    let mut text = message.spoken();
     for result in &message.tool_returns {
         if !text.is_empty() {
             text.push('\n');

@@ -31,6 +31,10 @@ pub struct MessageSearch {
     pub since: Option<Timestamp>,
     /// Made before this time.
     pub until: Option<Timestamp>,
+    /// Only those in which something is said or given back.
+    pub with_text: bool,
+    /// No results of this tool, where a message has no others.
+    pub exclude_results_of: Option<&'static str>,
     /// None of these, for example those that a model sees anyway.
     pub exclude: Vec<MessageId>,
     /// How many at most; [`crate::PAGE_DEFAULT`] where not said, never over [`crate::PAGE_MAX`].
@@ -64,6 +68,15 @@ impl MessageSearch {
         push_roles(query, self.roles.as_deref());
         query.push_if(" AND created_at >= ", self.since);
         query.push_if(" AND created_at < ", self.until);
+        if self.with_text {
+            query.push(" AND text_folded <> ''");
+        }
+        if let Some(tool) = self.exclude_results_of {
+            // The list of names, without this one and the commas between.
+            query.push(" AND COALESCE(REPLACE(REPLACE(tool_names, ");
+            query.push_value(format!("\"{tool}\""));
+            query.push(", ''), ',', ''), '') <> '[]'");
+        }
         for list in lists(&self.exclude) {
             // NULL in a list of NOT IN would leave nothing.
             query.push(" AND NOT COALESCE(id IN (");

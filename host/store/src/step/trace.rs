@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::row::bounded;
 use crate::{
     Result, Store, check,
-    sql::{Row, Statement, Transaction},
+    sql::{Durability, Row, Statement, Transaction},
 };
 
 /// Bytes of a request, and of an answer. Of a larger one there is a note of its size: the
@@ -28,6 +28,24 @@ impl Store {
         let query = Statement::new(query).bind(id.to_string());
         let row = self.database().optional(query).await?;
         row.as_ref().map(record).transpose()
+    }
+}
+
+impl Store {
+    /// Adds a trace to a step that is stored.
+    pub async fn add_trace(&self, trace: &Trace) -> Result<()> {
+        let mut transaction = self.database().begin(Durability::Process).await?;
+        put_trace(&mut transaction, trace).await?;
+        transaction.commit().await
+    }
+
+    /// All traces of a step that are not too old, the oldest first.
+    pub async fn traces_of_step(&self, id: &StepId) -> Result<Vec<Trace>> {
+        let query = "SELECT id, step_id, agent_id, run_id, call_type, request, response, created_at
+            FROM traces WHERE step_id = $1 ORDER BY seq";
+        let query = Statement::new(query).bind(id.to_string());
+        let rows = self.database().all(query).await?;
+        rows.iter().map(record).collect()
     }
 }
 

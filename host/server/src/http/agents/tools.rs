@@ -86,14 +86,7 @@ pub(crate) async fn attach(
     id::check("tool", "tool_id", &tool_id)?;
     unbroken_contract(async move {
         let attached = app.store.attach_tool(&agent, &tool_id).await;
-        let is_new = attached.map_err(|error| refusal(error, &tool_id))?;
-        let tool = match is_new {
-            true => app.store.tool(&tool_id).await?,
-            false => None,
-        };
-        if let Some(tool) = tool.filter(|tool| tool.default_requires_approval == Some(true)) {
-            require_approval(&app, &agent, &tool.name, true).await?;
-        }
+        attached.map_err(|error| refusal(error, &tool_id))?;
         find::changed(&app, client, agent).await
     })
     .await

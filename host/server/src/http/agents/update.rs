@@ -210,6 +210,10 @@ pub(crate) async fn update(
     if relations.folder_ids.is_some() {
         relations.file_tool_ids = folders::file_tools(&app).await?;
     }
+    if let Some(settings) = &body.compaction_settings {
+        let llm = chosen.llm.as_ref().unwrap_or(&agent.llm_config);
+        checks::compaction(&app, settings, llm).await?;
+    }
     let view = unbroken_contract(async move {
         // No run changes what its model sees meanwhile.
         let _held = match &body.message_ids {

@@ -1,9 +1,10 @@
 //! `/v1/blocks`: memory blocks, each by itself.
 //!
-//! - [`create`], [`read`], [`update`]: the routes. [`identities`]: to whom a block belongs.
+//! - [`create`], [`read`], [`update`], [`history`]: the routes. [`identities`]: to whom a block belongs.
 //! - [`query`]: which blocks of a list. [`view`]: a block in an answer.
 
 pub(crate) mod create;
+pub(crate) mod history;
 pub(crate) mod identities;
 pub(crate) mod query;
 pub(crate) mod read;
@@ -21,6 +22,7 @@ pub(crate) fn routes() -> Vec<UtoipaMethodRouter<AppState>> {
         routes!(read::count),
         routes!(read::get, update::update, update::delete),
         routes!(read::agents),
+        routes!(history::history),
         routes!(identities::attach),
         routes!(identities::detach),
     ]

@@ -4,7 +4,7 @@ use std::{convert::Infallible, time::Duration};
 
 use axum::{body::Body, response::Response};
 use bulkhead_agent::{Begun, Engine, Event, Failure, Listener, Outcome, Piece, Shown};
-use bulkhead_domain::{Message, StopReason, Timestamp};
+use bulkhead_domain::{StopReason, Timestamp};
 use bytes::Bytes;
 use futures::stream;
 use serde_json::{Value, json};
@@ -100,26 +100,10 @@ impl Chunks {
                 Piece::Text(text) => text,
                 _ => String::new(),
             },
-            Event::Message(message, Shown::Not) => self.text(&message),
+            Event::Message(message, Shown::Not) => text(self.view.one(&message)),
+            Event::Message(message, Shown::InPieces) => text(self.view.spoken(&message)),
             _ => String::new(),
         }
-    }
-
-    /// What a message says that came as a whole: by its text, or by the tool by which older types
-    /// of agents speak.
-    fn text(&self, message: &Message) -> String {
-        let mut text = String::new();
-        for part in self.view.one(message) {
-            match &part["content"] {
-                Value::String(said) => text.push_str(said),
-                Value::Array(parts) => {
-                    let parts = parts.iter().filter_map(|part| part["text"].as_str());
-                    text.extend(parts);
-                }
-                _ => {}
-            }
-        }
-        text
     }
 
     fn piece(&mut self, said: &str) -> Bytes {
@@ -161,6 +145,22 @@ impl Chunks {
         }
         text.into()
     }
+}
+
+/// The texts of what is shown of a message.
+fn text(parts: Vec<Value>) -> String {
+    let mut text = String::new();
+    for part in parts {
+        match &part["content"] {
+            Value::String(said) => text.push_str(said),
+            Value::Array(parts) => {
+                let parts = parts.iter().filter_map(|part| part["text"].as_str());
+                text.extend(parts);
+            }
+            _ => {}
+        }
+    }
+    text
 }
 
 /// Why an agent stopped, in OpenAI's words; none where it was stopped.

@@ -2,10 +2,9 @@
 
 use axum::{Json, extract::State};
 use bulkhead_agent::RecompileOptions;
-use bulkhead_domain::CompactionSettings;
 use bulkhead_store::ThreadFilter;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::{save::Of, which};
@@ -48,9 +47,9 @@ pub(crate) async fn cancel(
 pub(crate) struct ConversationCompaction {
     /// the agent's id, where the path has the word default
     agent_id: Option<String>,
-    /// in the place of the agent's own
+    /// fields that count over the agent's own
     #[schema(value_type = Option<Object>)]
-    compaction_settings: Option<CompactionSettings>,
+    compaction_settings: Option<Map<String, Value>>,
 }
 
 impl Schema for ConversationCompaction {

@@ -2,10 +2,7 @@
 
 use axum::{Json, extract::State};
 use bulkhead_agent::{AgentError, Closed, ThreadKey};
-use bulkhead_domain::{
-    CompactionSettings,
-    id::{AgentId, ConversationId, RunId},
-};
+use bulkhead_domain::id::{AgentId, ConversationId, RunId};
 use bulkhead_store::ThreadFilter;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -95,9 +92,9 @@ pub(crate) async fn closed(
 /// The body of a request to compact.
 #[derive(Default, Deserialize, ToSchema)]
 pub(crate) struct AgentCompaction {
-    /// in the place of the agent's own
+    /// fields that count over the agent's own
     #[schema(value_type = Option<Object>)]
-    compaction_settings: Option<CompactionSettings>,
+    compaction_settings: Option<Map<String, Value>>,
 }
 
 impl Schema for AgentCompaction {
@@ -140,7 +137,7 @@ pub(crate) async fn compacted(
     app: &App,
     agent_id: AgentId,
     conversation_id: Option<ConversationId>,
-    settings: Option<CompactionSettings>,
+    settings: Option<Map<String, Value>>,
 ) -> Result<Json<CompactionResponse>, Refusal> {
     let engine = app.engine.clone();
     let thread = ThreadKey {
@@ -148,7 +145,8 @@ pub(crate) async fn compacted(
         conversation_id,
     };
     let report = unbroken_contract(async move {
-        let report: Result<_, AgentError> = engine.compact(thread, settings).await;
+        let report: Result<_, AgentError> =
+            engine.compact(thread, settings.unwrap_or_default()).await;
         Ok(report?)
     });
     let report = report.await?;

@@ -262,6 +262,17 @@ async fn parts(content: &Value, images: &mut images::Images<'_>) -> Result<Vec<P
     Ok(parts)
 }
 
+/// Keeps the images of messages that a new agent begins with, as those of messages that are sent.
+pub(crate) async fn keep_images(app: &App, messages: &mut [Incoming]) -> Result<(), Refusal> {
+    let mut images = images::Images::of(app);
+    for part in messages.iter_mut().flat_map(|message| &mut message.content) {
+        if let Part::Image { source } = part {
+            *source = images.kept(source.clone()).await?;
+        }
+    }
+    Ok(())
+}
+
 #[expect(clippy::needless_pass_by_value, reason = "the form of `map_err`")]
 fn malformed(error: serde_json::Error) -> Refusal {
     Refusal::bad_request(format!("INVALID_ARGUMENT: a message is malformed: {error}"))

@@ -4,10 +4,13 @@
 //! the run stopped, what it cost, `[DONE]`. A run that failed says so in an event named `error`; one
 //! that was cancelled just ends.
 
-use std::{collections::VecDeque, time::Duration};
+use std::{
+    collections::{HashSet, VecDeque},
+    time::Duration,
+};
 
 use axum::{body::Body, response::Response};
-use bulkhead_agent::{Begun, Engine, Event, Failure, Listener, Outcome, Shown};
+use bulkhead_agent::{Begun, Engine, Event, Failure, Listener, Outcome, Piece, Shown};
 use bulkhead_domain::{StopReason, Timestamp, id::RunId};
 use http::{HeaderValue, header};
 use serde_json::{Value, json};
@@ -111,6 +114,8 @@ pub(crate) struct Writer {
     sequence: u64,
     /// Events that were written and not taken yet.
     ready: VecDeque<String>,
+    /// Calls of the answer that comes, by id, of which no piece is shown.
+    held: HashSet<String>,
     leaving: Leaving,
 }
 
@@ -135,6 +140,7 @@ impl Writer {
             patience: Patience::default(),
             sequence: 0,
             ready: VecDeque::new(),
+            held: HashSet::new(),
             leaving,
         }
     }
@@ -206,6 +212,9 @@ impl Writer {
 
     /// Writes an event.
     fn write(&mut self, event: &Event) {
+        if self.holds_back(event) {
+            return;
+        }
         for mut message in shown(&self.how.view, event) {
             if self.how.background {
                 self.sequence += 1;
@@ -233,6 +242,29 @@ impl Writer {
         let mut text: String = self.ready.drain(..).collect();
         text.push_str(&end);
         text
+    }
+
+    /// Whether an event is a piece of a call that is shown as what it says when it is whole.
+    fn holds_back(&mut self, event: &Event) -> bool {
+        match event {
+            Event::Delta(delta) => match &delta.piece {
+                Piece::Call {
+                    id,
+                    name,
+                    waits: false,
+                } if self.how.view.speaks(name) => {
+                    self.held.insert(id.clone());
+                    true
+                }
+                Piece::Arguments { id, .. } => self.held.contains(id),
+                _ => false,
+            },
+            Event::Message(..) => {
+                self.held.clear();
+                false
+            }
+            _ => false,
+        }
     }
 
     /// How the stream ends.
@@ -306,6 +338,7 @@ fn shown(view: &View, event: &Event) -> Vec<Value> {
         Event::Message(message, Shown::InPieces) => {
             let mut parts = view.one(message);
             parts.retain(|part| part["message_type"] == "hidden_reasoning_message");
+            parts.extend(view.spoken(message));
             parts
         }
         Event::Compacting {

@@ -6,7 +6,8 @@
 //! not show (reasoning that only the provider can read) is numbered after them.
 
 use bulkhead_domain::{
-    Approval, Message, Part, Role, Timestamp, ToolCall, ToolReturn, ToolStatus, id::MessageId,
+    Approval, Message, Part, Role, SPEAKING_ARGUMENT, SPEAKING_TOOL, Timestamp, ToolCall,
+    ToolReturn, ToolStatus, id::MessageId,
 };
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
@@ -45,8 +46,8 @@ impl Default for View {
     fn default() -> Self {
         Self {
             use_assistant_message: true,
-            tool_name: "send_message".to_owned(),
-            tool_kwarg: "message".to_owned(),
+            tool_name: SPEAKING_TOOL.to_owned(),
+            tool_kwarg: SPEAKING_ARGUMENT.to_owned(),
             types: None,
             summaries: false,
         }
@@ -136,10 +137,41 @@ impl View {
         parts
     }
 
+    /// Whether a call of this tool is shown as what it says.
+    pub(crate) fn speaks(&self, tool: &str) -> bool {
+        self.use_assistant_message && tool == self.tool_name
+    }
+
+    /// Of a message that was shown in pieces, what its calls of the speaking tool say: that is shown
+    /// when it is whole.
+    pub(crate) fn spoken(&self, message: &Message) -> Vec<Value> {
+        if message.role != Role::Assistant {
+            return Vec::new();
+        }
+        let speaking = message.tool_calls.iter();
+        let speaking = speaking.filter(|call| self.speaks(&call.name)).cloned();
+        let message = Message {
+            tool_calls: speaking.collect(),
+            ..message.clone()
+        };
+        if message.tool_calls.is_empty() {
+            return Vec::new();
+        }
+        let mut parts = self.answer(&message);
+        // Calls stand after all else.
+        let calls = self.calls(&message).len();
+        let mut spoken = parts.split_off(parts.len().saturating_sub(calls));
+        spoken.retain(|part| {
+            let kind = part["message_type"].as_str();
+            kind.is_some_and(|kind| self.shows(kind))
+        });
+        spoken
+    }
+
     /// The calls of an answer, or what they say.
     fn calls(&self, message: &Message) -> Vec<Value> {
         let said = |call: &ToolCall| {
-            let speaks = self.use_assistant_message && call.name == self.tool_name;
+            let speaks = self.speaks(&call.name);
             speaks.then(|| said(call, &self.tool_kwarg)).flatten()
         };
         let mut parts: Vec<Value> = message
@@ -167,9 +199,7 @@ impl View {
     /// The results of a step; none where the only one says that something was said.
     fn returns(&self, message: &Message) -> Option<Value> {
         let is_shown = |returned: &&ToolReturn| {
-            let said = self.use_assistant_message
-                && returned.name == self.tool_name
-                && returned.status == ToolStatus::Success;
+            let said = self.speaks(&returned.name) && returned.status == ToolStatus::Success;
             !said
         };
         let returns: Vec<&ToolReturn> = message.tool_returns.iter().filter(is_shown).collect();

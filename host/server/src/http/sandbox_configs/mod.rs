@@ -16,42 +16,23 @@ mod query;
 pub(crate) mod variables;
 mod view;
 
-use axum::{
-    Router,
-    routing::{get, patch, post},
-};
+use utoipa_axum::{router::UtoipaMethodRouter, routes};
 
 use super::AppState;
 use crate::contract::{Refusal, id};
 
-/// What the OpenAPI document does not describe: the other spelling of every path, since clients and
-/// people use both.
-pub(crate) fn routes() -> Router<AppState> {
-    const VARIABLES: &str = "/v1/sandbox-config/{sandbox_config_id}/environment-variable/";
-    Router::new()
-        .route("/v1/sandbox-config", get(configs::list).post(configs::save))
-        .route(
-            "/v1/sandbox-config/e2b/default/",
-            post(configs::default_e2b),
-        )
-        .route("/v1/sandbox-config/local/", post(configs::save_local))
-        .route(
-            "/v1/sandbox-config/local/default/",
-            post(configs::default_local),
-        )
-        .route(
-            "/v1/sandbox-config/local/recreate-venv/",
-            post(configs::recreate_venv),
-        )
-        .route(
-            "/v1/sandbox-config/{sandbox_config_id}/",
-            patch(configs::update).delete(configs::delete),
-        )
-        .route(VARIABLES, get(variables::list).post(variables::save))
-        .route(
-            "/v1/sandbox-config/environment-variable/{env_var_id}/",
-            patch(variables::update).delete(variables::delete),
-        )
+/// The routes.
+pub(crate) fn routes() -> Vec<UtoipaMethodRouter<AppState>> {
+    vec![
+        routes!(configs::list, configs::save),
+        routes!(configs::default_e2b),
+        routes!(configs::save_local),
+        routes!(configs::default_local),
+        routes!(configs::recreate_venv),
+        routes!(configs::update, configs::delete),
+        routes!(variables::list, variables::save),
+        routes!(variables::update, variables::delete),
+    ]
 }
 
 /// 404 in the words of the contract. `what`: its name for the thing.

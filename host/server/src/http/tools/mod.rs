@@ -11,22 +11,27 @@ pub(crate) mod run;
 pub(crate) mod save;
 pub(crate) mod view;
 
-use axum::{
-    Router,
-    routing::{get, post},
-};
+use axum::{Router, routing::post};
+use utoipa_axum::{router::UtoipaMethodRouter, routes};
 
 use super::AppState;
 
-/// What the OpenAPI document does not describe: the other spelling of paths, since clients and people
-/// use both, and search, which is refused.
-pub(crate) fn routes() -> Router<AppState> {
+/// The routes.
+pub(crate) fn routes() -> Vec<UtoipaMethodRouter<AppState>> {
+    vec![
+        routes!(list::list, save::create, save::upsert),
+        routes!(list::count),
+        routes!(list::add_base_tools),
+        routes!(run::run),
+        routes!(run::generate_schema),
+        routes!(list::get, save::update, save::delete),
+        routes!(call::call),
+    ]
+}
+
+/// Search, which is refused: the OpenAPI document does not describe it.
+pub(crate) fn refusals() -> Router<AppState> {
     Router::new()
-        .route(
-            "/v1/tools",
-            get(list::list).post(save::upsert).put(save::upsert),
-        )
-        .route("/v1/tools/count/", get(list::count))
-        .route("/v1/tools/run/", post(run::run))
         .route("/v1/tools/search", post(list::search))
+        .route("/latest/tools/search", post(list::search))
 }

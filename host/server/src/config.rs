@@ -67,6 +67,8 @@ pub struct Config {
     /// Ranges of private addresses that MCP servers may have; none for those of this machine, where
     /// there is no token, so that whoever can ask this server is on it anyway.
     pub mcp_private: Option<Vec<Cidr>>,
+    /// Proxies in front of this server, which say by `X-Forwarded-For` for whom they ask.
+    pub trusted_proxies: Vec<Cidr>,
     /// Connections at once.
     pub max_connections: usize,
     /// How long a client may take nothing of what it is sent, or on a WebSocket leave a ping without
@@ -148,6 +150,7 @@ impl Config {
             egress: bulkhead_egress::Settings::default(),
             mcp: bulkhead_mcp::Settings::default(),
             mcp_private: None,
+            trusted_proxies: Vec::new(),
             max_connections: DEFAULT_CONNECTIONS,
             client_timeout: DEFAULT_CLIENT_TIMEOUT,
             grace: DEFAULT_GRACE,

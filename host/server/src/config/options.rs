@@ -83,6 +83,10 @@ pub struct Options {
     /// loopback where there is no token, otherwise none]
     #[arg(long, env = "BULKHEAD_MCP_PRIVATE", value_name = "RANGES")]
     pub mcp_private: Option<String>,
+    /// Addresses of reverse proxies in front of this server, as ranges between commas: what they say
+    /// by X-Forwarded-For is whose tries of a password are counted [default: none]
+    #[arg(long, env = "BULKHEAD_TRUSTED_PROXIES", value_name = "RANGES")]
+    pub trusted_proxies: Option<String>,
     /// Whether people may make accounts for themselves
     #[arg(long, env = "BULKHEAD_REGISTRATION", value_name = "BOOL")]
     pub registration: Option<bool>,
@@ -158,6 +162,7 @@ impl Options {
             run_silence: self.run_silence.or(file.run_silence),
             builtin_tools: self.builtin_tools.or(file.builtin_tools),
             mcp_private: self.mcp_private.or(file.mcp_private),
+            trusted_proxies: self.trusted_proxies.or(file.trusted_proxies),
             registration: self.registration.or(file.registration),
             prices: self.prices.or(file.prices),
             log: self.log.or(file.log),
@@ -202,7 +207,12 @@ impl Options {
         )?;
         config.run_silence = Duration::from_secs(silence);
         config.builtin_tools = self.builtin_tools.unwrap_or(config.builtin_tools);
-        config.mcp_private = self.mcp_private.as_deref().map(ranges).transpose()?;
+        let private = self.mcp_private.as_deref();
+        config.mcp_private = private
+            .map(|text| ranges("mcp_private", text))
+            .transpose()?;
+        let proxies = self.trusted_proxies.as_deref().unwrap_or_default();
+        config.trusted_proxies = ranges("trusted_proxies", proxies)?;
         config.registration = self.registration.unwrap_or(config.registration);
         config.prices = self.prices.unwrap_or_default();
         if let Some(reason) = config.prices.fault() {
@@ -233,7 +243,7 @@ fn positive<T: PartialEq + From<u8>>(
 }
 
 /// Ranges of addresses between commas; `none` for none.
-fn ranges(text: &str) -> Result<Vec<Cidr>, ConfigError> {
+fn ranges(key: &'static str, text: &str) -> Result<Vec<Cidr>, ConfigError> {
     let text = text.trim();
     if text.is_empty() || text == "none" {
         return Ok(Vec::new());
@@ -241,7 +251,7 @@ fn ranges(text: &str) -> Result<Vec<Cidr>, ConfigError> {
     let ranges = text.split(',').map(|range| range.trim().parse());
     let ranges: Result<Vec<Cidr>, _> = ranges.collect();
     ranges.map_err(|_| ConfigError::Invalid {
-        key: "mcp_private",
+        key,
         reason: "takes ranges like 10.0.0.0/8,fd00::/8, or none",
     })
 }

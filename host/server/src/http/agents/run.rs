@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::{find, tools::not_attached};
+use super::{find, instance, tools::not_attached};
 use crate::{
     contract::{OptionalBody, Refusal, body::Schema, document::Refusals},
     http::{AppState, query::Path, schema, unbroken_contract},
@@ -84,6 +84,7 @@ pub(crate) async fn run(
     OptionalBody(body): OptionalBody<ToolExecuteRequest>,
 ) -> Result<Json<ToolExecutionResult>, Refusal> {
     let agent = find::id(&agent_id)?;
+    instance::expect_not_counted(&app, agent).await?;
     let args = body.unwrap_or_default().args;
     let executed = unbroken_contract(async move {
         let executed = app.engine.run_tool(agent, &tool_name, args).await?;

@@ -48,7 +48,8 @@ async fn waiting(server: &TestServer, person: &Person, agent: &str) -> String {
     let asked = said(server, person, &messages, "call secret with {\"a\":\"x\"}").await;
     assert_eq!(stop(&asked), "requires_approval", "{asked}");
     let request = asked["messages"].as_array().unwrap().iter();
-    let mut request = request.filter(|message| message["message_type"] == "approval_request_message");
+    let mut request =
+        request.filter(|message| message["message_type"] == "approval_request_message");
     text(&request.next().unwrap()["tool_call"]["tool_call_id"]).to_owned()
 }
 
@@ -258,7 +259,9 @@ async fn a_pause_waits_once_for_all_runs_of_another_server() {
     for _ in 0..20 {
         let messages = format!("{}/messages", conversation(&server, &ada, id).await);
         let body = json!({ "input": "wait 60s", "background": true });
-        let request = other.request(Method::POST, &messages).bearer_auth(&ada.token);
+        let request = other
+            .request(Method::POST, &messages)
+            .bearer_auth(&ada.token);
         let begun = request.json(&body).send().await.unwrap();
         assert_eq!(begun.status(), 200);
         // Nobody reads its stream, and it goes on.
@@ -266,10 +269,24 @@ async fn a_pause_waits_once_for_all_runs_of_another_server() {
     }
     assert_eq!(status(&server, &ada, &agent).await, "working");
     let began = Instant::now();
-    let paused = ask(&server, Some(&ada.token), Method::POST, &format!("{agent}/pause"), None).await;
+    let paused = ask(
+        &server,
+        Some(&ada.token),
+        Method::POST,
+        &format!("{agent}/pause"),
+        None,
+    )
+    .await;
     assert_eq!(paused.body["status"], "paused", "{paused:?}");
     // One after another they take some half a second each.
-    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
-    let active = ada.get(&server, &format!("{agent}/runs?limit=100")).await.body;
+    assert!(
+        began.elapsed() < Duration::from_secs(5),
+        "{:?}",
+        began.elapsed()
+    );
+    let active = ada
+        .get(&server, &format!("{agent}/runs?limit=100"))
+        .await
+        .body;
     assert_eq!(each(&active, "status"), vec!["cancelled"; 20]);
 }

@@ -16,7 +16,13 @@ const ME: &str = "/api/v1/users/me";
 const WRONG: &str = "another-Horse-7-battery";
 
 /// Puts somebody into a project.
-async fn put(server: &TestServer, person: &Person, project: &str, whom: &str, role: &str) -> Answer {
+async fn put(
+    server: &TestServer,
+    person: &Person,
+    project: &str,
+    whom: &str,
+    role: &str,
+) -> Answer {
     let path = format!("{project}/members/{whom}");
     let body = json!({ "role": role });
     ask(server, Some(&person.token), Method::PUT, &path, Some(&body)).await
@@ -279,6 +285,10 @@ async fn behind_a_trusted_proxy_each_client_has_tries_of_its_own() {
         let same = login_for(&server, "10.0.0.1, 203.0.113.1", email, PASSWORD).await;
         assert_eq!(same.status, 429);
         let other = login_for(&server, "203.0.113.1, 203.0.113.2", email, PASSWORD).await;
-        assert_eq!(other.status, if is_trusted { 200 } else { 429 }, "{is_trusted}");
+        assert_eq!(
+            other.status,
+            if is_trusted { 200 } else { 429 },
+            "{is_trusted}"
+        );
     }
 }

@@ -219,7 +219,9 @@ on_both! {
             assert_eq!(list.body["pagination"]["total"], data.len());
             data.into_iter().map(str::to_owned).collect::<std::collections::BTreeSet<_>>()
         };
-        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let names = |names: &[&str]| -> std::collections::BTreeSet<String> {
+            names.iter().map(|name| (*name).to_owned()).collect()
+        };
         assert_eq!(listed(&format!("{types}?is_active=false")).await, names(&["Old cook"]));
         assert_eq!(listed(&format!("{types}?is_active=true")).await, names(&["Weather teller", "Cook"]));
         assert_eq!(listed(&format!("{types}?search=COOK")).await, names(&["Cook", "Old cook"]));

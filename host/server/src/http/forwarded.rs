@@ -50,7 +50,10 @@ mod tests {
     fn of(peer: &str, lines: &[&str], proxies: &[&str]) -> String {
         let mut headers = HeaderMap::new();
         for line in lines {
-            headers.append(&FORWARDED_FOR, HeaderValue::from_str(line).unwrap());
+            headers.append(
+                &FORWARDED_FOR,
+                HeaderValue::from_bytes(line.as_bytes()).unwrap(),
+            );
         }
         let proxies: Vec<Cidr> = proxies.iter().map(|range| range.parse().unwrap()).collect();
         client(peer.parse().unwrap(), &headers, &proxies).to_string()

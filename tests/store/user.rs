@@ -2,7 +2,7 @@ use bulkhead_domain::{
     Timestamp,
     platform::{Session, User, UserId},
 };
-use bulkhead_store::{NumberedPage, PasswordChange, Store, StoreError, UserFilter};
+use bulkhead_store::{NumberedPage, PasswordOutcome, Store, StoreError, UserFilter};
 
 /// Far in the future.
 pub(crate) const LATER: Timestamp = Timestamp::from_micros(4_000_000_000_000_000);
@@ -126,19 +126,19 @@ on_both! {
         let hash = async || store.password_hash(ada.id).await.unwrap().unwrap();
         let ends = async |id| store.session(id).await.unwrap().unwrap().ended_at.is_some();
         let first = "$argon2id$first";
-        assert_eq!(change(first, "x", of_bob).await, PasswordChange::SignedOut);
-        assert_eq!(change("$argon2id$zero", "x", own).await, PasswordChange::Outdated);
+        assert_eq!(change(first, "x", of_bob).await, PasswordOutcome::SignedOut);
+        assert_eq!(change("$argon2id$zero", "x", own).await, PasswordOutcome::Outdated);
         assert_eq!(hash().await, first);
         assert!(!ends(other).await);
-        assert_eq!(change(first, "$argon2id$second", own).await, PasswordChange::Changed);
+        assert_eq!(change(first, "$argon2id$second", own).await, PasswordOutcome::Changed);
         assert_eq!((ends(own).await, ends(other).await, ends(of_bob).await), (false, true, false));
         // Both were compared before the first of them was written.
-        assert_eq!(change(first, "x", own).await, PasswordChange::Outdated);
-        assert_eq!(change("$argon2id$second", "x", other).await, PasswordChange::SignedOut);
+        assert_eq!(change(first, "x", own).await, PasswordOutcome::Outdated);
+        assert_eq!(change("$argon2id$second", "x", other).await, PasswordOutcome::SignedOut);
         let expired = Session::new(ada.id, Timestamp::from_micros(1));
         store.begin_session(&expired).await.unwrap();
         let changed = change("$argon2id$second", "x", expired.id).await;
-        assert_eq!(changed, PasswordChange::SignedOut);
+        assert_eq!(changed, PasswordOutcome::SignedOut);
         assert_eq!(hash().await, "$argon2id$second");
         let error = store.change_password(UserId::random(), first, "x", own).await.unwrap_err();
         assert!(matches!(error, StoreError::NotFound { what: "user", .. }), "{error:?}");

@@ -138,4 +138,4 @@ pub use thread::Disagreement;
 pub use tool::{ComponentTool, McpTool, NewTool, ToolFilter, ToolRecord, ToolType};
 pub use upserted::Upserted;
 pub use usage::{AgentUsage, ModelUsage, UsageOf};
-pub use user::{PasswordChange, UserFilter};
+pub use user::{PasswordOutcome, UserFilter};

@@ -15,7 +15,7 @@ use crate::{
 
 /// What became of a password that its user changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PasswordChange {
+pub enum PasswordOutcome {
     /// It is the new one.
     Changed,
     /// The user has another password by now than the one that was compared.
@@ -78,7 +78,7 @@ impl Store {
         former: &str,
         newer: &str,
         session: SessionId,
-    ) -> Result<PasswordChange> {
+    ) -> Result<PasswordOutcome> {
         check_hash(former)?;
         check_hash(newer)?;
         let now = Timestamp::now();
@@ -92,7 +92,7 @@ impl Store {
             .bind(id.to_string())
             .bind(now);
         if transaction.optional(living).await?.is_none() {
-            return Ok(PasswordChange::SignedOut);
+            return Ok(PasswordOutcome::SignedOut);
         }
         let update = "UPDATE users SET password_hash = $3, updated_at = $4
             WHERE id = $1 AND password_hash = $2";
@@ -102,11 +102,11 @@ impl Store {
             .bind(newer)
             .bind(now);
         if transaction.execute(update).await? == 0 {
-            return Ok(PasswordChange::Outdated);
+            return Ok(PasswordOutcome::Outdated);
         }
         end_all(&mut transaction, id, Some(session), now).await?;
         transaction.commit().await?;
-        Ok(PasswordChange::Changed)
+        Ok(PasswordOutcome::Changed)
     }
 
     /// Writes another hash of the password that a user has, made in a newer way. Sessions go on.

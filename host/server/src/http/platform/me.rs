@@ -6,7 +6,7 @@ use axum::{
 };
 use bulkhead_access::{Action, Password, Verdict};
 use bulkhead_domain::platform::{User, UserId};
-use bulkhead_store::PasswordChange;
+use bulkhead_store::PasswordOutcome;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -170,13 +170,13 @@ pub(crate) async fn change_password(
     unbroken(async move {
         let changed = app.store.change_password(id, &former, &hash, session);
         match changed.await? {
-            PasswordChange::Changed => {
+            PasswordOutcome::Changed => {
                 app.platform.changed();
                 Ok(())
             }
             // Somebody changed it while this one was compared, and this one counts no more.
-            PasswordChange::Outdated => Err(Rejection::new(&error::WRONG_CURRENT_PASSWORD)),
-            PasswordChange::SignedOut => Err(unknown()),
+            PasswordOutcome::Outdated => Err(Rejection::new(&error::WRONG_CURRENT_PASSWORD)),
+            PasswordOutcome::SignedOut => Err(unknown()),
         }
     })
     .await?;

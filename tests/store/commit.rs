@@ -279,6 +279,43 @@ on_both! {
         assert!(store.verify_thread(&agent, Some(&conversation.id)).await.unwrap().is_empty());
     }
 
+    async fn what_becomes_of_a_conversation_hides_no_request_of_the_default_thread(database) {
+        let store = database.open().await;
+        let (agent, system) = new_agent(&store).await;
+        let conversation = Conversation::new(agent);
+        store.create_conversation(&conversation, &[]).await.unwrap();
+        let stopped = async |conversation_id, reason| {
+            let mut commit = StepCommit::new(agent, conversation_id);
+            commit.last_stop_reason = Some(reason);
+            store.commit_step(&commit).await.unwrap();
+            store.agent(&agent).await.unwrap().unwrap().last_stop_reason.unwrap()
+        };
+        let (ends, asks) = (StopReason::EndTurn, StopReason::RequiresApproval);
+        let other = Some(conversation.id);
+        // A conversation that waited and does not wait any more.
+        assert_eq!(stopped(other, asks).await, asks);
+        assert_eq!(stopped(other, ends).await, ends);
+        let mut request = Message::new(agent, Role::Approval);
+        request.tool_calls = exchange(agent, "weather")[1].tool_calls.clone();
+        let mut commit = adding(agent, &[system], vec![request.clone()]);
+        commit.last_stop_reason = Some(asks);
+        store.commit_step(&commit).await.unwrap();
+        for reason in [ends, StopReason::Cancelled, StopReason::Error] {
+            assert_eq!(stopped(other, reason).await, asks, "{reason:?}");
+        }
+        // Nor a run of a conversation whose server died.
+        let mut silent = run(agent);
+        silent.conversation_id = other;
+        silent.created_at = Timestamp::now();
+        store.create_run(&silent).await.unwrap();
+        let since = Timestamp::from_micros(Timestamp::now().micros() + 60_000_000);
+        let failed = store.fail_abandoned_runs(since, |_| json!("gone")).await.unwrap();
+        assert_eq!(failed.len(), 1);
+        let stored = store.agent(&agent).await.unwrap().unwrap();
+        assert_eq!(stored.last_stop_reason, Some(asks));
+        assert_eq!(stopped(None, ends).await, ends);
+    }
+
     async fn traces_are_bounded_in_size_and_number(database) {
         let store = database.open().await;
         let (agent, _) = new_agent(&store).await;

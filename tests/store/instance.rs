@@ -110,6 +110,7 @@ on_both! {
         store.update_agent(&instance.agent_id, rename, &Default::default()).await.unwrap();
         let renamed = store.instance_of(instance.agent_id).await.unwrap().unwrap();
         assert_eq!(renamed.name, "Renamed");
+        assert!(renamed.updated_at > instance.updated_at);
         assert!(store.delete_agent(&instance.agent_id).await.unwrap());
         assert_eq!(store.instance_of(instance.agent_id).await.unwrap(), None);
     }
@@ -196,16 +197,17 @@ on_both! {
         let place = Place::new(&store, "one").await;
         let instance = place.spawn(&store, "Worker").await;
         let set = |to: Standing| store.set_standing(instance.agent_id, to.reached_from(), to);
+        let mut standing = Standing::Active;
         for (to, expected) in [
-            (Standing::Active, Err(Standing::Active)),
+            (Standing::Active, Err(InstanceStatus::Idle)),
             (Standing::Paused, Ok(InstanceStatus::Paused)),
-            (Standing::Paused, Err(Standing::Paused)),
+            (Standing::Paused, Err(InstanceStatus::Paused)),
             (Standing::Active, Ok(InstanceStatus::Idle)),
             (Standing::Paused, Ok(InstanceStatus::Paused)),
             (Standing::Terminated, Ok(InstanceStatus::Terminated)),
-            (Standing::Active, Err(Standing::Terminated)),
-            (Standing::Paused, Err(Standing::Terminated)),
-            (Standing::Terminated, Err(Standing::Terminated)),
+            (Standing::Active, Err(InstanceStatus::Terminated)),
+            (Standing::Paused, Err(InstanceStatus::Terminated)),
+            (Standing::Terminated, Err(InstanceStatus::Terminated)),
         ] {
             let result = match set(to).await {
                 Ok(record) => {
@@ -213,11 +215,13 @@ on_both! {
                     assert_eq!(record.instance.terminated_at.is_some(), to == Standing::Terminated);
                     Ok(record.facts.status())
                 }
-                Err(StoreError::WrongStanding { standing, .. }) => Err(standing),
+                Err(StoreError::WrongStanding { status, .. }) => Err(status),
                 Err(error) => panic!("{error:?}"),
             };
             assert_eq!(result, expected, "{to:?}");
-            let standing = expected.err().unwrap_or(to);
+            if expected.is_ok() {
+                standing = to;
+            }
             let agent = store.agent(&instance.agent_id).await.unwrap().unwrap();
             assert_eq!(agent.standing, standing);
             let equipped = store.equipped_agent(&instance.agent_id).await.unwrap().unwrap();
@@ -237,6 +241,29 @@ on_both! {
         store.update_agent(&instance.agent_id, active, &Default::default()).await.unwrap();
         let agent = store.agent(&instance.agent_id).await.unwrap().unwrap();
         assert_eq!(agent.standing, Standing::Terminated);
+    }
+
+    async fn work_that_is_no_run_is_not_stored_of_an_agent_that_is_not_active(database) {
+        let store = database.open().await;
+        let place = Place::new(&store, "one").await;
+        let agent = place.spawn(&store, "Worker").await.agent_id;
+        let mut commit = history::adding(agent, &[], history::exchange(agent, "weather"));
+        commit.expects_active = true;
+        for to in [Standing::Paused, Standing::Terminated] {
+            store.set_standing(agent, to.reached_from(), to).await.unwrap();
+            let error = store.commit_step(&commit).await.unwrap_err();
+            let typed = matches!(
+                (&error, to),
+                (StoreError::AgentPaused { .. }, Standing::Paused)
+                    | (StoreError::AgentTerminated { .. }, Standing::Terminated)
+            );
+            assert!(typed, "{error:?}");
+        }
+        assert!(history::context(&store, &agent).await.is_empty());
+        // A run that goes on is written to its end.
+        commit.expects_active = false;
+        store.commit_step(&commit).await.unwrap();
+        assert_eq!(history::context(&store, &agent).await.len(), commit.messages.len());
     }
 
     async fn of_two_who_pause_at_once_one_does(database) {

@@ -2,7 +2,7 @@ use bulkhead_domain::{
     Timestamp,
     platform::{Session, User, UserId},
 };
-use bulkhead_store::{NumberedPage, Store, StoreError, UserFilter};
+use bulkhead_store::{NumberedPage, PasswordOutcome, Store, StoreError, UserFilter};
 
 /// Far in the future.
 pub(crate) const LATER: Timestamp = Timestamp::from_micros(4_000_000_000_000_000);
@@ -112,6 +112,38 @@ on_both! {
         assert!(store.session(sessions[2].id).await.unwrap().unwrap().ended_at.is_none());
     }
 
+    async fn a_change_made_with_a_former_password_or_in_an_ended_session_changes_nothing(database) {
+        let store = database.open().await;
+        let (ada, bob) = (made(&store, "a@example.com").await, made(&store, "b@example.com").await);
+        let sessions = [ada.id, ada.id, bob.id].map(|user| Session::new(user, LATER));
+        for session in &sessions {
+            store.begin_session(session).await.unwrap();
+        }
+        let [own, other, of_bob] = sessions.each_ref().map(|session| session.id);
+        let change = async |former, newer, session| {
+            store.change_password(ada.id, former, newer, session).await.unwrap()
+        };
+        let hash = async || store.password_hash(ada.id).await.unwrap().unwrap();
+        let ends = async |id| store.session(id).await.unwrap().unwrap().ended_at.is_some();
+        let first = "$argon2id$first";
+        assert_eq!(change(first, "x", of_bob).await, PasswordOutcome::SignedOut);
+        assert_eq!(change("$argon2id$zero", "x", own).await, PasswordOutcome::Outdated);
+        assert_eq!(hash().await, first);
+        assert!(!ends(other).await);
+        assert_eq!(change(first, "$argon2id$second", own).await, PasswordOutcome::Changed);
+        assert_eq!((ends(own).await, ends(other).await, ends(of_bob).await), (false, true, false));
+        // Both were compared before the first of them was written.
+        assert_eq!(change(first, "x", own).await, PasswordOutcome::Outdated);
+        assert_eq!(change("$argon2id$second", "x", other).await, PasswordOutcome::SignedOut);
+        let expired = Session::new(ada.id, Timestamp::from_micros(1));
+        store.begin_session(&expired).await.unwrap();
+        let changed = change("$argon2id$second", "x", expired.id).await;
+        assert_eq!(changed, PasswordOutcome::SignedOut);
+        assert_eq!(hash().await, "$argon2id$second");
+        let error = store.change_password(UserId::random(), first, "x", own).await.unwrap_err();
+        assert!(matches!(error, StoreError::NotFound { what: "user", .. }), "{error:?}");
+    }
+
     async fn who_may_not_sign_in_any_more_has_no_session(database) {
         let store = database.open().await;
         let user = made(&store, "a@example.com").await;
@@ -125,6 +157,12 @@ on_both! {
         assert!(store.session(session.id).await.unwrap().unwrap().ended_at.is_some());
         let error = store.begin_session(&Session::new(user.id, LATER)).await.unwrap_err();
         assert!(matches!(error, StoreError::NotFound { what: "user", .. }), "{error:?}");
+        // Nor where the password was right when it was compared; an unknown user is no other case.
+        for id in [user.id, UserId::random()] {
+            let late = Session::new(id, LATER);
+            assert!(!store.begin_session_by_password(&late, "$argon2id$first").await.unwrap());
+            assert_eq!(store.session(late.id).await.unwrap(), None);
+        }
     }
 
     async fn users_are_listed_in_pages_and_found_by_every_filter(database) {

@@ -599,6 +599,29 @@ impl Engine {
         self.0.tracker.close();
         self.0.tracker.wait().await;
     }
+
+    /// Cancels all runs of an agent that go on, here and in other servers, all at once, and waits for
+    /// their end, once for all. Open requests for approval stay. The agent begins none meanwhile: it is
+    /// paused or terminated.
+    ///
+    /// # Errors
+    ///
+    /// Failures of the database.
+    pub async fn cancel_runs(&self, agent_id: AgentId) -> Result<(), AgentError> {
+        let mut cancelled = Vec::new();
+        loop {
+            // A page of them, of those in other servers.
+            let runs = self.going_on(agent_id, ThreadFilter::Any).await?;
+            if runs.is_empty() {
+                return self.seen_elsewhere(&cancelled).await;
+            }
+            for run_id in runs {
+                if self.end_one(run_id, agent_id).await? {
+                    cancelled.push(run_id);
+                }
+            }
+        }
+    }
 }
 
 /// Why a run could not be stored, in the words of its request.

@@ -17,6 +17,7 @@ use std::{
 };
 
 use bulkhead_mcp::PrivateRange;
+use bulkhead_policy::Cidr;
 
 pub use self::options::Options;
 use self::options::default_data_dir;
@@ -67,6 +68,8 @@ pub struct Config {
     /// Private addresses that MCP servers may have; none for those of this machine, where
     /// there is no token, so that whoever can ask this server is on it anyway.
     pub mcp_private: Option<Vec<PrivateRange>>,
+    /// Proxies in front of this server, which say by `X-Forwarded-For` for whom they ask.
+    pub trusted_proxies: Vec<Cidr>,
     /// Connections at once.
     pub max_connections: usize,
     /// How long a client may take nothing of what it is sent, or on a WebSocket leave a ping without
@@ -148,6 +151,7 @@ impl Config {
             egress: bulkhead_egress::Settings::default(),
             mcp: bulkhead_mcp::Settings::default(),
             mcp_private: None,
+            trusted_proxies: Vec::new(),
             max_connections: DEFAULT_CONNECTIONS,
             client_timeout: DEFAULT_CLIENT_TIMEOUT,
             grace: DEFAULT_GRACE,

@@ -3,6 +3,7 @@
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::Router;
+use bulkhead_policy::Cidr;
 use hyper::{body::Incoming, server::conn::http1};
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
@@ -15,7 +16,10 @@ use tokio::{
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tower::ServiceExt as _;
 
-use crate::{connection::Connection, http::observe::Peer};
+use crate::{
+    connection::Connection,
+    http::{forwarded, observe::Peer},
+};
 
 /// How long the head of a request may take to arrive: a client that sends a byte now and then
 /// would hold its connection for ever.
@@ -39,16 +43,19 @@ pub(crate) struct Connections {
     slots: Arc<Semaphore>,
     /// How long a client may take nothing of what it is sent.
     patience: Duration,
+    /// Who says by a header for whom they ask.
+    proxies: Arc<[Cidr]>,
 }
 
 impl Connections {
-    pub(crate) fn new(max: usize, patience: Duration) -> Self {
+    pub(crate) fn new(max: usize, patience: Duration, proxies: Vec<Cidr>) -> Self {
         Self {
             tracker: TaskTracker::new(),
             stop: CancellationToken::new(),
             abort: CancellationToken::new(),
             slots: Arc::new(Semaphore::new(max.min(Semaphore::MAX_PERMITS))),
             patience,
+            proxies: proxies.into(),
         }
     }
 
@@ -86,9 +93,11 @@ impl Connections {
         peer: SocketAddr,
         router: Router,
     ) -> impl Future<Output = ()> + use<> {
-        let peer_address = Peer(peer.ip().to_canonical());
+        let address = peer.ip().to_canonical();
+        let proxies = Arc::clone(&self.proxies);
         let service = router.map_request(move |mut request: http::Request<Incoming>| {
-            request.extensions_mut().insert(peer_address);
+            let client = forwarded::client(address, request.headers(), &proxies);
+            request.extensions_mut().insert(Peer(client));
             request
         });
         let service = TowerToHyperService::new(service);

@@ -134,7 +134,11 @@ impl Server {
         let addr = listener.local_addr().map_err(listen_error)?;
         let handle = Handle(CancellationToken::new());
         let app = open(&config, handle.0.clone()).await?;
-        let connections = Connections::new(config.max_connections, config.client_timeout);
+        let connections = Connections::new(
+            config.max_connections,
+            config.client_timeout,
+            config.trusted_proxies.clone(),
+        );
         let running = Running {
             app,
             connections,

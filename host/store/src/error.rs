@@ -2,7 +2,7 @@
 
 use std::error::Error as StdError;
 
-use bulkhead_domain::platform::Standing;
+use bulkhead_domain::platform::InstanceStatus;
 
 /// A failed operation of the store. Decided by codes of the database, never by its texts.
 #[derive(Debug, thiserror::Error)]
@@ -83,12 +83,12 @@ pub enum StoreError {
     },
     /// The agent can't come from its present standing to the one that was asked for; nothing was
     /// changed.
-    #[error("the agent {agent} is {}", standing.as_str())]
+    #[error("the agent {agent} is {}", status.as_str())]
     WrongStanding {
         /// The agent's id.
         agent: String,
-        /// How it stands.
-        standing: Standing,
+        /// What it does.
+        status: InstanceStatus,
     },
     /// Something else needs the entry; nothing was deleted.
     #[error("the {what} is in use by {by}")]

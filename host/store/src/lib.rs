@@ -145,4 +145,4 @@ pub use thread::Disagreement;
 pub use tool::{ComponentTool, McpTool, NewTool, ToolFilter, ToolRecord, ToolType};
 pub use upserted::Upserted;
 pub use usage::{AgentUsage, ModelUsage, UsageOf};
-pub use user::UserFilter;
+pub use user::{PasswordOutcome, UserFilter};

@@ -76,6 +76,8 @@ def main():
         fine = [
             run("a superuser", roots, superuser, 8, *KEEP, *STAY),
             run("a user", adas, user, 8, *KEEP, *STAY, *PLATFORM),
+            # Most of it is refused to a user, or is about nothing: few examples show that.
+            run("a user on /v1", adas, user, 2, *KEEP, "--include-path-regex", "^/v1/"),
             run("nobody", adas, None, 3, *PLATFORM),
             # Last, since nothing is left then.
             run("a user deletes", adas, user, 3, "--include-method", "DELETE"),

@@ -244,7 +244,7 @@ async fn fixture(
     let (root, owner) = (person("superuser"), person("owner"));
     let (project, agent) = project_with_agent(server, (root, owner), slug).await;
     for role in ["viewer", "member"] {
-        let path = format!("{project}/members/{}", person(role).id);
+        let path = format!("{project}/members/{}", person(role).email);
         let body = json!({ "role": role });
         let put = ask(server, Some(&owner.token), Method::PUT, &path, Some(&body)).await;
         assert_eq!(put.status, 200, "{put:?}");

@@ -68,7 +68,7 @@ on_both! {
         let reset = json!({ "add_default_initial_messages": false });
         let kept = "The agent belongs to a project, where its history is kept: terminate it there";
         // Nobody would count what it costs.
-        let prompt = json!({ "prompt": "hi" });
+        let (prompt, call) = (json!({ "prompt": "hi" }), json!({ "args": {} }));
         let counted = "The agent belongs to a project, where what it costs is counted";
         for token in [Some(&ada), Some(&root), None].map(|person| person.map(|of| of.token.as_str())) {
             for (method, path, body, expected) in [
@@ -77,6 +77,7 @@ on_both! {
                 (Method::DELETE, conversation.clone(), None, kept),
                 (Method::PATCH, format!("{v1}/reset-messages"), Some(&reset), kept),
                 (Method::POST, format!("{v1}/generate"), Some(&prompt), counted),
+                (Method::POST, format!("{v1}/tools/dice/run"), Some(&call), counted),
             ] {
                 let refused = ask(&server, token, method, &path, body).await;
                 let (status, words) = detail(&refused);

@@ -2,14 +2,18 @@
 //!
 //! - [`accounts`]: sign-ins and their tokens. [`workflows`]: what a team does with it, from a type to
 //!   what an agent cost. [`states`]: what a paused and a terminated agent take.
+//! - [`control`]: what is seen and done while an agent works or waits. [`rights`]: what changes while
+//!   somebody uses it, members, filters, and how often something may be tried.
 //! - [`history`]: what is kept of an agent, and what its end closes. [`fallback`]: models that stand in
 //!   for one that fails.
 //! - [`access`]: every route for everybody. [`tenants`]: what users see of `/v1`.
 
 mod access;
 mod accounts;
+mod control;
 mod fallback;
 mod history;
+mod rights;
 mod states;
 mod tenants;
 mod workflows;

@@ -32,14 +32,13 @@ async fn by_every_way(server: &TestServer, person: &Person, agent: &str) -> Vec<
     ] {
         answers.push(person.post(server, &path, &input).await);
     }
-    // And what its model and its tools would do beside messages.
+    // And what its model would do beside messages.
     for (path, body) in [
         (
             format!("/v1/agents/{id}/generate"),
             json!({ "prompt": "hi" }),
         ),
         (format!("/v1/agents/{id}/summarize"), json!({})),
-        (format!("/v1/agents/{id}/tools/dice/run"), json!({})),
         (
             format!("/v1/conversations/{conversation}/compact"),
             json!({}),

@@ -189,6 +189,24 @@ on_both! {
         assert_eq!(bob.post(&server, "/v1/agents/", &own).await.status, 200);
     }
 
+    async fn what_a_client_keeps_is_kept_as_given_whatever_it_looks_like(server) {
+        let ada = Person::new(&server, "ada").await;
+        let bob = Person::new(&server, "bob").await;
+        let of_ada = things(&server, &ada).await;
+        let foreign = &of_ada["agent_id"];
+        let metadata = json!({ "peer_id": foreign, "deeper": [{ "block_ids": [of_ada["block_id"]] }] });
+        // Something else of the body is replaced, and this is not.
+        let block = json!({ "label": "notes", "value": foreign, "metadata": metadata, "project_id": foreign });
+        let block = bob.post(&server, "/v1/blocks/", &block).await;
+        assert_eq!(block.status, 200, "{block:?}");
+        let block = bob.get(&server, &format!("/v1/blocks/{}", text(&block.body["id"]))).await.body;
+        assert_eq!((&block["metadata"], &block["value"]), (&metadata, &json!(foreign)));
+        let agent = json!({ "model": SCRIPTED, "metadata": metadata, "secrets": { "PEER_id": foreign } });
+        let agent = bob.post(&server, "/v1/agents/", &agent).await;
+        assert_eq!(agent.body["metadata"], metadata, "{agent:?}");
+        assert!(agent.text.contains(foreign.as_str()), "{agent:?}");
+    }
+
     async fn the_installation_is_not_a_users(server) {
         let ada = Person::new(&server, "ada").await;
         let root = Person::superuser(&server, "root").await;

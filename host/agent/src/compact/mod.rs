@@ -16,7 +16,7 @@ use bulkhead_llm::{
     ToolSpec,
     catalog::tokens::{count, count_request},
 };
-use bulkhead_store::{StepCommit, SystemContent};
+use bulkhead_store::{StepCommit, StoreError, SystemContent};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
@@ -228,7 +228,14 @@ async fn store(
             content: system.content.clone(),
         });
     }
-    store.commit_step(&commit).await?;
+    // A run is cancelled by who pauses its agent; this may be none.
+    commit.expects_active = job.run_id.is_none();
+    let stored = store.commit_step(&commit).await;
+    stored.map_err(|error| match error {
+        StoreError::AgentPaused { .. } => AgentError::Paused(thread.agent.id),
+        StoreError::AgentTerminated { .. } => AgentError::Terminated(thread.agent.id),
+        error => error.into(),
+    })?;
     thread.stored();
     Ok(())
 }

@@ -22,7 +22,7 @@ pub struct Instance {
     pub standing: Standing,
     /// When it was made.
     pub created_at: Timestamp,
-    /// When its standing changed last.
+    /// When its standing or its name changed last.
     pub updated_at: Timestamp,
     /// When it was terminated.
     #[serde(default)]

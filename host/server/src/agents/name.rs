@@ -28,19 +28,22 @@ pub(crate) fn random() -> String {
 
 /// Refuses names with which clients can't name files, which they do.
 pub(crate) fn check(name: &str) -> Result<(), Refusal> {
+    fault(name).map_or(Ok(()), |fault| Err(Refusal::unprocessable(fault)))
+}
+
+/// Why a name is refused; none where it is not.
+pub(crate) fn fault(name: &str) -> Option<String> {
     if name.trim().is_empty() {
-        return Err(Refusal::unprocessable("Agent name must not be empty."));
+        return Some("Agent name must not be empty.".to_owned());
     }
-    if name
-        .chars()
-        .all(|c| c.is_alphanumeric() || " -_'".contains(c))
-    {
-        return Ok(());
+    let is_taken = |c: char| c.is_alphanumeric() || " -_'".contains(c);
+    if name.chars().all(is_taken) {
+        return None;
     }
-    Err(Refusal::unprocessable(format!(
+    Some(format!(
         "Agent name '{name}' contains invalid characters. Only letters of any language, digits, \
          spaces, hyphens, underscores and apostrophes are allowed."
-    )))
+    ))
 }
 
 #[cfg(test)]

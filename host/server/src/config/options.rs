@@ -8,7 +8,6 @@ use std::{
     time::Duration,
 };
 
-use bulkhead_mcp::PrivateRange;
 use serde::Deserialize;
 
 use super::{Config, ConfigError};
@@ -84,6 +83,10 @@ pub struct Options {
     /// loopback where there is no token, otherwise none]
     #[arg(long, env = "BULKHEAD_MCP_PRIVATE", value_name = "RANGES")]
     pub mcp_private: Option<String>,
+    /// Addresses of reverse proxies in front of this server, as ranges between commas: what they say
+    /// by X-Forwarded-For is whose tries of a password are counted [default: none]
+    #[arg(long, env = "BULKHEAD_TRUSTED_PROXIES", value_name = "RANGES")]
+    pub trusted_proxies: Option<String>,
     /// Whether people may make accounts for themselves
     #[arg(long, env = "BULKHEAD_REGISTRATION", value_name = "BOOL")]
     pub registration: Option<bool>,
@@ -159,6 +162,7 @@ impl Options {
             run_silence: self.run_silence.or(file.run_silence),
             builtin_tools: self.builtin_tools.or(file.builtin_tools),
             mcp_private: self.mcp_private.or(file.mcp_private),
+            trusted_proxies: self.trusted_proxies.or(file.trusted_proxies),
             registration: self.registration.or(file.registration),
             prices: self.prices.or(file.prices),
             log: self.log.or(file.log),
@@ -203,7 +207,12 @@ impl Options {
         )?;
         config.run_silence = Duration::from_secs(silence);
         config.builtin_tools = self.builtin_tools.unwrap_or(config.builtin_tools);
-        config.mcp_private = self.mcp_private.as_deref().map(ranges).transpose()?;
+        let private = self.mcp_private.as_deref();
+        config.mcp_private = private
+            .map(|text| entries("mcp_private", PRIVATE, text))
+            .transpose()?;
+        let proxies = self.trusted_proxies.as_deref().unwrap_or_default();
+        config.trusted_proxies = entries("trusted_proxies", RANGES, proxies)?;
         config.registration = self.registration.unwrap_or(config.registration);
         config.prices = self.prices.unwrap_or_default();
         if let Some(reason) = config.prices.fault() {
@@ -233,18 +242,22 @@ fn positive<T: PartialEq + From<u8>>(
     }
 }
 
-/// Private ranges between commas; `none` for none.
-fn ranges(text: &str) -> Result<Vec<PrivateRange>, ConfigError> {
+const PRIVATE: &str = "takes entries like 10.0.0.0/8,mcp.internal=fd00::/8, or none";
+const RANGES: &str = "takes ranges like 10.0.0.0/8,fd00::/8, or none";
+
+/// Entries between commas; `none` for none. `form` says what they look like.
+fn entries<T: std::str::FromStr>(
+    key: &'static str,
+    form: &'static str,
+    text: &str,
+) -> Result<Vec<T>, ConfigError> {
     let text = text.trim();
     if text.is_empty() || text == "none" {
         return Ok(Vec::new());
     }
-    let ranges = text.split(',').map(|range| range.trim().parse());
-    let ranges: Result<Vec<PrivateRange>, _> = ranges.collect();
-    ranges.map_err(|_| ConfigError::Invalid {
-        key: "mcp_private",
-        reason: "takes entries like 10.0.0.0/8,mcp.internal=fd00::/8, or none",
-    })
+    let entries = text.split(',').map(|entry| entry.trim().parse());
+    let entries: Result<_, T::Err> = entries.collect();
+    entries.map_err(|_| ConfigError::Invalid { key, reason: form })
 }
 
 fn usable_token(token: String) -> Result<String, ConfigError> {

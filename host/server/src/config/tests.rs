@@ -57,6 +57,8 @@ fn values_that_make_no_sense_are_refused() {
         "token = ''",
         "token = 'ä'",
         "mcp_private = '10.0.0.0/8,home'",
+        "trusted_proxies = '10.0.0.0/8,proxy.example'",
+        "trusted_proxies = '10.0.0.1/8'",
     ] {
         let (_folder, options) = in_folder(file);
         assert!(
@@ -123,7 +125,7 @@ fn no_secret_is_in_the_debug_text() {
 }
 
 #[test]
-fn ranges_for_mcp_servers_are_a_list_or_none() {
+fn ranges_are_a_list_or_none() {
     for (text, expected) in [
         ("none", &[][..]),
         ("", &[]),
@@ -132,6 +134,7 @@ fn ranges_for_mcp_servers_are_a_list_or_none() {
     ] {
         let options = Options {
             mcp_private: Some(text.to_owned()),
+            trusted_proxies: Some(text.to_owned()),
             data_dir: Some("/nonexistent".into()),
             ..Options::default()
         };
@@ -139,6 +142,9 @@ fn ranges_for_mcp_servers_are_a_list_or_none() {
             .iter()
             .map(|range| range.parse().unwrap())
             .collect();
-        assert_eq!(load(options).unwrap().mcp_private, Some(expected), "{text}");
+        let config = load(options).unwrap();
+        assert_eq!(config.trusted_proxies, expected, "{text}");
+        assert_eq!(config.mcp_private, Some(expected), "{text}");
     }
+    assert_eq!(Config::new("/data").trusted_proxies, []);
 }

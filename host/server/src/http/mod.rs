@@ -29,6 +29,7 @@ pub(crate) mod docs;
 pub(crate) mod error;
 pub(crate) mod events;
 pub(crate) mod folders;
+pub(crate) mod forwarded;
 pub(crate) mod grants;
 pub(crate) mod health;
 pub(crate) mod identities;

@@ -49,7 +49,7 @@ impl RequestIds {
     }
 }
 
-/// The address from which a request comes.
+/// The address from which a request comes; behind a trusted proxy that for which it asks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Peer(pub(crate) IpAddr);
 

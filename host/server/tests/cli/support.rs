@@ -111,14 +111,25 @@ impl Server {
     /// Starts the program as a server on a free port.
     pub(crate) fn start(arguments: &[&str]) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
+        Self::start_in(folder, arguments, "warn", Stdio::null())
+    }
+
+    /// As [`Server::start`], with a log of everything in the file `log` of its folder.
+    pub(crate) fn start_logging() -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let log = std::fs::File::create(folder.path().join("log")).expect("writable");
+        Self::start_in(folder, &[], "trace", log.into())
+    }
+
+    fn start_in(folder: tempfile::TempDir, arguments: &[&str], log: &str, errors: Stdio) -> Self {
         let port_file = folder.path().join("port");
-        let child = bulkhead(&["serve", "--listen", "127.0.0.1:0", "--log", "warn"])
+        let child = bulkhead(&["serve", "--listen", "127.0.0.1:0", "--log", log])
             .args(["--builtin-tools", "false", "--data-dir"])
             .arg(folder.path().join("data"))
             .arg("--port-file")
             .arg(&port_file)
             .args(arguments)
-            .stderr(Stdio::null())
+            .stderr(errors)
             .spawn()
             .expect("the program runs");
         let port = wait_for(&port_file);
@@ -137,6 +148,35 @@ impl Server {
             .output()
             .expect("the program runs")
             .into()
+    }
+
+    /// What it has logged, where it was started by [`Server::start_logging`].
+    pub(crate) fn log(&self) -> String {
+        std::fs::read_to_string(self.folder.path().join("log")).expect("a log")
+    }
+
+    /// Asks the API, with an access token or none; the status and the answer.
+    pub(crate) async fn ask(
+        &self,
+        method: reqwest::Method,
+        path: &str,
+        token: Option<&str>,
+        body: &Value,
+    ) -> (u16, Value) {
+        // An error says that another test was first.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = reqwest::Client::builder().no_proxy().build();
+        let client = client.expect("a client");
+        let mut request = client.request(method, format!("{}{path}", self.url));
+        if let Some(token) = token {
+            request = request.bearer_auth(token);
+        }
+        let request = request.header("content-type", "application/json");
+        let answer = request.body(body.to_string()).send().await;
+        let answer = answer.expect("the server answers");
+        let status = answer.status().as_u16();
+        let text = answer.text().await.expect("an answer");
+        (status, serde_json::from_str(&text).unwrap_or_default())
     }
 
     /// Its data folder.

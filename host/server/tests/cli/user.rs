@@ -6,7 +6,8 @@ use bulkhead_store::{
     InstallationKey, Store,
     testing::{Kind, TestDatabase},
 };
-use serde_json::json;
+use reqwest::Method;
+use serde_json::{Value, json};
 
 use crate::support::{Ended, Server, bulkhead, run, run_with_input, text};
 
@@ -153,6 +154,66 @@ fn a_user_is_made_next_to_a_running_server() {
     server.run(&["tool", "list"]).with(0);
     let listed = user(&server.data(), &["list"], "").with(0).out;
     assert!(listed.starts_with("ada@example.com"), "{listed}");
+}
+
+#[tokio::test]
+async fn a_superuser_of_the_command_line_signs_in_and_no_secret_is_logged() {
+    let server = Server::start_logging();
+    let create = ["create", "--email", "root@example.com", "--superuser"];
+    user(&server.data(), &create, PASSWORD).with(0);
+    let path = |rest: &str| format!("/api/v1/{rest}");
+    let mut secrets = vec![PASSWORD.trim().to_owned(), "$argon2".to_owned()];
+    let ask = async |rest: &str, token: Option<&str>, body: &Value| {
+        server.ask(Method::POST, &path(rest), token, body).await
+    };
+    let login = json!({ "email": "root@example.com", "password": PASSWORD.trim() });
+    let (status, root) = ask("auth/login", None, &login).await;
+    assert_eq!(status, 200, "{root}");
+    let token = root["access_token"].as_str().expect("a token").to_owned();
+    let (status, users) = server
+        .ask(Method::GET, &path("users"), Some(&token), &Value::Null)
+        .await;
+    assert_eq!(
+        (status, &users["data"][0]["is_superuser"]),
+        (200, &json!(true)),
+        "{users}"
+    );
+    let (first, second) = ("correct-Horse-7-battery", "wrong-Staple-9-paper");
+    let (wrong, weak) = ("another-Maple-5-lantern", "weak-secret-weak");
+    secrets.extend([first, second, wrong].map(str::to_owned));
+    let ada = |password: &str| json!({ "email": "ada@example.com", "password": password });
+    assert_eq!(ask("auth/register", None, &ada(first)).await.0, 201);
+    assert_eq!(ask("auth/login", None, &ada(wrong)).await.0, 401);
+    // A field of another type is named, and its value is not.
+    let misplaced = json!({ "email": "ada@example.com", "password": [weak] });
+    assert_eq!(ask("auth/login", None, &misplaced).await.0, 422);
+    secrets.push(weak.to_owned());
+    let (status, tokens) = ask("auth/login", None, &ada(first)).await;
+    assert_eq!(status, 200, "{tokens}");
+    let refresh = json!({ "refresh_token": tokens["refresh_token"] });
+    let (status, next) = ask("auth/refresh", None, &refresh).await;
+    assert_eq!(status, 200, "{next}");
+    let change = json!({ "current_password": first, "new_password": second });
+    let access = next["access_token"].as_str();
+    assert_eq!(ask("users/me/password", access, &change).await.0, 200);
+    assert_eq!(
+        ask("auth/refresh", None, &refresh).await.0,
+        401,
+        "it was used"
+    );
+    for given in [&root, &tokens, &next] {
+        for kind in ["access_token", "refresh_token"] {
+            secrets.push(given[kind].as_str().expect("a token").to_owned());
+        }
+    }
+    let log = server.log();
+    for known in ["answered", "/api/v1/auth/login", "password_hash"] {
+        assert!(log.contains(known), "{known} is in a log of everything");
+    }
+    for secret in &secrets {
+        let line = log.lines().find(|line| line.contains(secret.as_str()));
+        assert_eq!(line, None, "{secret}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

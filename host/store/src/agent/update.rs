@@ -13,6 +13,7 @@ use super::{
 use crate::{
     Result, Store, StoreError,
     folder::{open, put_folders},
+    instance::note_instance,
     sql::{Durability, Statement},
 };
 
@@ -64,6 +65,9 @@ impl Store {
         agent.created_at = former.created_at;
         agent.updated_at = Timestamp::now();
         row::replace(&mut transaction, &former, &agent).await?;
+        if agent.name != former.name {
+            note_instance(&mut transaction, agent.id, agent.updated_at).await?;
+        }
         if let Some(blocks) = blocks {
             let unlink = Statement::new("DELETE FROM agent_blocks WHERE agent_id = $1");
             transaction.defer(unlink.bind(id.to_string())).await?;

@@ -50,7 +50,7 @@ fn document(agent_type: &AgentType) -> Result<String> {
         what,
         reason: "cannot be written as JSON",
     })?;
-    let reason = "is larger than 256 KiB";
+    let reason = "is larger than 1 MiB";
     check::json(what, &document, limits::AGENT_TYPE_BYTES_MAX, reason)
 }
 

@@ -16,7 +16,7 @@ use bulkhead_domain::{
 };
 
 pub use filter::InstanceFilter;
-pub(crate) use row::{expect_room, insert as insert_instance};
+pub(crate) use row::{expect_room, insert as insert_instance, note as note_instance};
 
 use crate::{Result, Store};
 

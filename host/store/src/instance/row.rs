@@ -61,6 +61,17 @@ pub(crate) async fn insert(transaction: &mut Transaction, instance: &Instance) -
     transaction.defer(insert).await
 }
 
+/// Notes that an instance was changed now, where the agent is one.
+pub(crate) async fn note(
+    transaction: &mut Transaction,
+    agent: AgentId,
+    now: Timestamp,
+) -> Result<()> {
+    let note = "UPDATE instances SET updated_at = $2 WHERE agent_id = $1";
+    let note = Statement::new(note).bind(agent.to_string()).bind(now);
+    transaction.defer(note).await
+}
+
 /// A query for the instance that this agent is.
 pub(super) fn by_agent(agent: AgentId) -> Statement {
     let mut query = Statement::new("SELECT ");

@@ -49,7 +49,7 @@ impl Store {
         if !is_set {
             return Err(StoreError::WrongStanding {
                 agent: agent.to_string(),
-                standing: record.instance.standing,
+                status: record.facts.status(),
             });
         }
         transaction.commit().await?;

@@ -16,6 +16,7 @@ use crate::{
     paging::Listing,
     sql::{Durability, Statement, micros},
     step::write_stop_reason,
+    thread::LockedThread,
 };
 
 /// After this long without a word a run counts as abandoned where several servers share a
@@ -176,7 +177,13 @@ impl Store {
         let later = Statement::new(later)
             .bind(agent_id.to_string())
             .bind(failed.created_at);
-        if transaction.optional(later).await?.is_none() {
+        let is_last = transaction.optional(later).await?.is_none();
+        let hides_request = failed.conversation_id.is_some()
+            && LockedThread::lock(&mut transaction, *agent_id, None)
+                .await?
+                .default_waits(&mut transaction)
+                .await?;
+        if is_last && !hides_request {
             write_stop_reason(&mut transaction, agent_id, StopReason::Error, now).await?;
         }
         transaction.commit().await?;

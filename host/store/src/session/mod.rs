@@ -36,15 +36,19 @@ impl Store {
     }
 
     /// As [`Store::begin_session`], for somebody whose password was found to have this hash. False,
-    /// and nothing is stored, where the user has another one by now: comparing takes long, and a
-    /// password that was changed meanwhile must not begin what its change would have ended.
+    /// and nothing is stored, where the user has another one by now, or may not sign in any more:
+    /// comparing takes long, and what was changed meanwhile must not begin what its change would have
+    /// ended.
     pub async fn begin_session_by_password(
         &self,
         session: &Session,
         password_hash: &str,
     ) -> Result<bool> {
         let mut transaction = self.database().begin(Durability::Power).await?;
-        lock_active(&mut transaction, session.user_id).await?;
+        let user = lock_user(&mut transaction, session.user_id).await?;
+        if !user.is_some_and(|user| user.is_active) {
+            return Ok(false);
+        }
         let same = "SELECT 1 FROM users WHERE id = $1 AND password_hash = $2";
         let same = Statement::new(same)
             .bind(session.user_id.to_string())

@@ -50,6 +50,9 @@ pub struct StepCommit {
     /// Whether an agent that waits for an approval goes on waiting for it: why it stopped is not
     /// written then. For a run that ended before it worked.
     pub keeps_request: bool,
+    /// Whether nothing is written where a person has paused or terminated the agent. For work that
+    /// is no run, so that nobody cancels it then.
+    pub expects_active: bool,
     /// When all this is so.
     pub at: Timestamp,
 }
@@ -98,6 +101,7 @@ impl StepCommit {
             run: None,
             last_stop_reason: None,
             keeps_request: false,
+            expects_active: false,
             at: Timestamp::now(),
         }
     }
@@ -109,6 +113,8 @@ impl Store {
     /// [`StoreError::ThreadChanged`] where the context is not the expected one, so that two
     /// servers that share a database cannot mix their steps. [`StoreError::NotFound`] where the
     /// agent, the conversation, the run or a message of the new context is not there.
+    /// [`StoreError::AgentPaused`] and [`StoreError::AgentTerminated`] where the commit
+    /// [expects](StepCommit::expects_active) an active agent.
     pub async fn commit_step(&self, commit: &StepCommit) -> Result<Committed> {
         commit.check()?;
         let mut transaction = self.database().begin(Durability::Process).await?;
@@ -120,6 +126,9 @@ impl Store {
         queries.extend(run.map(|update| run_to_change(&transaction, &update.id)));
         let mut answers = transaction.each(queries).await?.into_iter();
         let thread = LockedThread::of(agent, conversation, &mut answers)?;
+        if commit.expects_active {
+            thread.expect_active()?;
+        }
         if let Some(step) = &commit.step {
             expect_own(step, &answers.next().unwrap_or_default())?;
         }
@@ -242,6 +251,12 @@ impl StepCommit {
             thread
                 .write(transaction, next, has_messages, reason, self.at)
                 .await?;
+        }
+        // Who looks at the agent looks for what it waits for: what a conversation came to hides no
+        // request of the default thread.
+        let hides = reason.is_some() && self.conversation_id.is_some();
+        if hides && thread.default_waits(transaction).await? {
+            return Ok(());
         }
         // The default thread is the agent, which has it by now.
         let is_written = self.conversation_id.is_none() && (next.is_some() || has_messages);

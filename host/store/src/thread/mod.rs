@@ -8,11 +8,12 @@ use std::collections::HashSet;
 use bulkhead_domain::{
     StopReason, Timestamp,
     id::{AgentId, ConversationId, MessageId},
+    platform::Standing,
 };
 
 use crate::{
     Result, StoreError, check,
-    message::{ThreadFilter, delete_messages, missing, unknown_ids},
+    message::{ThreadFilter, delete_messages, missing, record, select, unknown_ids},
     sql::{Row, Statement, Transaction},
 };
 
@@ -28,6 +29,10 @@ pub(crate) struct LockedThread {
     conversation_id: Option<ConversationId>,
     /// The messages in context, as they are stored.
     pub(crate) ids: Vec<MessageId>,
+    /// The last message in the context of the agent's default thread.
+    last_of_default: Option<MessageId>,
+    /// How the agent stands.
+    standing: Standing,
 }
 
 impl LockedThread {
@@ -49,7 +54,7 @@ impl LockedThread {
         agent_id: AgentId,
         conversation_id: Option<ConversationId>,
     ) -> Vec<Statement> {
-        let mut agent = Statement::new("SELECT message_ids FROM agents WHERE id = ");
+        let mut agent = Statement::new("SELECT message_ids, standing FROM agents WHERE id = ");
         agent.push_value(agent_id.to_string());
         agent.push(transaction.for_update());
         let mut queries = vec![agent];
@@ -71,7 +76,13 @@ impl LockedThread {
         answers: &mut impl Iterator<Item = Vec<Row>>,
     ) -> Result<Self> {
         let mut row = || answers.next().and_then(|mut rows| rows.pop());
-        let mut ids = ids(row(), "agent", &agent_id)?;
+        let agent = row();
+        let standing = match &agent {
+            Some(agent) => agent.parsed(1, "standing of an agent")?,
+            None => Standing::Active,
+        };
+        let mut ids = ids(agent, "agent", &agent_id)?;
+        let last_of_default = ids.last().copied();
         if let Some(conversation_id) = conversation_id {
             ids = self::ids(row(), "conversation", &conversation_id)?;
         }
@@ -79,7 +90,31 @@ impl LockedThread {
             agent_id,
             conversation_id,
             ids,
+            last_of_default,
+            standing,
         })
+    }
+
+    /// Fails where a person paused or terminated the agent.
+    pub(crate) fn expect_active(&self) -> Result<()> {
+        let agent = || self.agent_id.to_string();
+        match self.standing {
+            Standing::Active => Ok(()),
+            Standing::Paused => Err(StoreError::AgentPaused { agent: agent() }),
+            Standing::Terminated => Err(StoreError::AgentTerminated { agent: agent() }),
+        }
+    }
+
+    /// Whether the agent's default thread waits for an approval, whichever thread this is.
+    pub(crate) async fn default_waits(&self, transaction: &mut Transaction) -> Result<bool> {
+        let Some(last) = self.last_of_default else {
+            return Ok(false);
+        };
+        let mut query = select();
+        query.push(" WHERE id = ").push_value(last.to_string());
+        let row = transaction.optional(query).await?;
+        let last = row.as_ref().map(record).transpose()?;
+        Ok(last.is_some_and(|last| last.is_approval_request()))
     }
 
     /// Fails where the context is not the expected one.

@@ -14,6 +14,7 @@ use bulkhead_domain::{
 };
 
 pub use filter::UserFilter;
+pub use password::PasswordOutcome;
 pub(crate) use row::lock as lock_user;
 
 use crate::{

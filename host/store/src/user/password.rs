@@ -13,6 +13,17 @@ use crate::{
     sql::{Durability, Statement},
 };
 
+/// What became of a password that its user changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PasswordOutcome {
+    /// It is the new one.
+    Changed,
+    /// The user has another password by now than the one that was compared.
+    Outdated,
+    /// The session from which it came has ended.
+    SignedOut,
+}
+
 impl Store {
     /// The user with this address, as [`bulkhead_domain::platform::email::normalised`] gives it, and
     /// the hash of the password. One who may not sign in is given too.
@@ -56,6 +67,46 @@ impl Store {
         transaction.defer(update).await?;
         end_all(&mut transaction, id, keep_session, now).await?;
         transaction.commit().await
+    }
+
+    /// As [`Store::set_password`], for a user who has shown a password with the hash `former` in the
+    /// session to keep. Comparing takes long: nothing is written where the password was changed
+    /// meanwhile or the session has ended.
+    pub async fn change_password(
+        &self,
+        id: UserId,
+        former: &str,
+        newer: &str,
+        session: SessionId,
+    ) -> Result<PasswordOutcome> {
+        check_hash(former)?;
+        check_hash(newer)?;
+        let now = Timestamp::now();
+        let mut transaction = self.database().begin(Durability::Power).await?;
+        let user = lock(&mut transaction, id).await?;
+        user.ok_or_else(|| missing("user", id))?;
+        let living = "SELECT 1 FROM sessions
+            WHERE id = $1 AND user_id = $2 AND ended_at IS NULL AND expires_at > $3";
+        let living = Statement::new(living)
+            .bind(session.to_string())
+            .bind(id.to_string())
+            .bind(now);
+        if transaction.optional(living).await?.is_none() {
+            return Ok(PasswordOutcome::SignedOut);
+        }
+        let update = "UPDATE users SET password_hash = $3, updated_at = $4
+            WHERE id = $1 AND password_hash = $2";
+        let update = Statement::new(update)
+            .bind(id.to_string())
+            .bind(former)
+            .bind(newer)
+            .bind(now);
+        if transaction.execute(update).await? == 0 {
+            return Ok(PasswordOutcome::Outdated);
+        }
+        end_all(&mut transaction, id, Some(session), now).await?;
+        transaction.commit().await?;
+        Ok(PasswordOutcome::Changed)
     }
 
     /// Writes another hash of the password that a user has, made in a newer way. Sessions go on.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::{approvals, find, tools::not_attached};
+use super::{approvals, find, instance, tools::not_attached};
 use crate::{
     contract::{OptionalBody, Refusal, body::Schema, document::Refusals},
     http::{AppState, missing, query::Path, schema, scope, unbroken_contract},
@@ -85,6 +85,7 @@ pub(crate) async fn run(
     OptionalBody(body): OptionalBody<ToolExecuteRequest>,
 ) -> Result<Json<ToolExecutionResult>, Refusal> {
     let agent = find::id(&agent_id)?;
+    instance::expect_not_counted(&app, agent).await?;
     let args = body.unwrap_or_default().args;
     if scope::only().is_some() {
         // An agent that is not there is told apart below.

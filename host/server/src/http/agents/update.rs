@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::{approvals::Kept, find, folders, relations::Relations, view::AgentView};
+use super::{approvals::Kept, find, folders, instance, relations::Relations, view::AgentView};
 use crate::{
     agents::{
         body, checks,
@@ -103,6 +103,14 @@ impl UpdateAgent {
         Ok(())
     }
 
+    /// Takes out what says how the last run ended: of an agent that belongs to a project its runs
+    /// alone say so, since its status is computed from that.
+    fn leave_runs_alone(&mut self) {
+        self.last_stop_reason = None;
+        self.last_run_completion = None;
+        self.last_run_duration_ms = None;
+    }
+
     /// What is to hang on the agent.
     fn relations(&mut self) -> AgentRelations {
         let older = self.tool_exec_environment_variables.take();
@@ -191,6 +199,9 @@ pub(crate) async fn update(
 ) -> Result<Json<AgentView>, Refusal> {
     let agent = find::agent(&app, &agent_id).await?;
     body.check()?;
+    if instance::is_instance(&app, agent.id).await? {
+        body.leave_runs_alone();
+    }
     let chosen = body.models.resolve(&app).await?;
     let usual = match chosen.by_handle {
         true => {

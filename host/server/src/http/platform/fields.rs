@@ -8,7 +8,10 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use super::instances::model;
-use crate::http::error::{self, Rejection};
+use crate::{
+    agents::name,
+    http::error::{self, Rejection},
+};
 
 /// Characters of a name: what the store has room for, four bytes each.
 const NAME_MAX: usize = 128;
@@ -38,6 +41,17 @@ impl Faults {
         self.text(field, text, NAME_MAX);
         if text.trim().is_empty() {
             self.add(field, "must not be empty");
+        }
+    }
+
+    /// The name of an agent, with which clients name files.
+    pub(crate) fn agent(&mut self, field: &str, text: &str) {
+        let before = self.0.len();
+        self.name(field, text);
+        if self.0.len() == before
+            && let Some(fault) = name::fault(text)
+        {
+            self.add(field, fault);
         }
     }
 
@@ -160,6 +174,18 @@ mod tests {
         assert_eq!(places, ["/name", "/expertise/1", "/slug", "/email"]);
         assert!(faults.check().is_err());
         assert!(Faults::default().check().is_ok());
+    }
+
+    #[test]
+    fn a_name_of_an_agent_is_a_name_and_one_of_a_file() {
+        for name in ["", "a\nb", "a/b", "a.b", &"a".repeat(NAME_MAX + 1)] {
+            let mut faults = Faults::default();
+            faults.agent("name", name);
+            assert_eq!(faults.0.len(), 1, "{name}");
+        }
+        let mut faults = Faults::default();
+        faults.agent("name", "Zoë's agent-2_b");
+        assert!(faults.check().is_ok());
     }
 
     #[test]

@@ -6,6 +6,7 @@ use axum::{
 };
 use bulkhead_access::{Action, Password, Verdict};
 use bulkhead_domain::platform::{User, UserId};
+use bulkhead_store::PasswordOutcome;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -150,9 +151,10 @@ pub(crate) async fn change_password(
     let user = user(&app, id).await?;
     let attempt = auth::attempt(&app, &user.email, &peer)?;
     let passwords = &app.platform.passwords;
-    let stored = app.store.password_hash(id).await?;
+    let unknown = || Rejection::new(&error::UNAUTHORIZED);
+    let former = app.store.password_hash(id).await?.ok_or_else(unknown)?;
     let current = Password::new(body.current_password);
-    match passwords.verify(stored, current).await {
+    match passwords.verify(Some(former.clone()), current).await {
         Ok(Verdict::Wrong) => return Err(Rejection::new(&error::WRONG_CURRENT_PASSWORD)),
         Ok(_) => app.platform.throttle.succeeded(attempt),
         Err(error) => {
@@ -164,11 +166,18 @@ pub(crate) async fn change_password(
         .accept(Password::new(body.new_password), &user)
         .await;
     let hash = hash.map_err(|error| auth::refused(error, "new_password"))?;
-    let keep = caller.session;
+    let session = caller.session.ok_or_else(unknown)?;
     unbroken(async move {
-        app.store.set_password(id, &hash, keep).await?;
-        app.platform.changed();
-        Ok(())
+        let changed = app.store.change_password(id, &former, &hash, session);
+        match changed.await? {
+            PasswordOutcome::Changed => {
+                app.platform.changed();
+                Ok(())
+            }
+            // Somebody changed it while this one was compared, and this one counts no more.
+            PasswordOutcome::Outdated => Err(Rejection::new(&error::WRONG_CURRENT_PASSWORD)),
+            PasswordOutcome::SignedOut => Err(unknown()),
+        }
     })
     .await?;
     Ok(Json(DoneView {

@@ -4,7 +4,7 @@ use axum::{
     Json,
     extract::{Request, State},
 };
-use bulkhead_access::Action;
+use bulkhead_access::{Action, Attempt};
 use bulkhead_domain::{
     Timestamp,
     platform::{Member, Role, UserId, email},
@@ -112,12 +112,13 @@ pub(crate) async fn list(
     tag = "projects",
     params(
         ("project_id" = String, Path, description = "the project's id"),
-        ("user" = String, Path, description = "the user's id or e-mail address")
+        ("user" = String, Path, description = "the user's e-mail address; the id of one who is a member already")
     ),
     request_body = MemberPut,
     responses(
         (status = OK, body = MemberView, description = "the member"),
         (status = NOT_FOUND, body = ErrorBody),
+        (status = TOO_MANY_REQUESTS, body = ErrorBody, description = "too many addresses of nobody; Retry-After says when again"),
     )
 )]
 pub(crate) async fn put(
@@ -139,11 +140,19 @@ pub(crate) async fn put(
             return Err(faults.check().err().unwrap_or_else(|| nobody(&user)));
         }
     };
+    let found = find(&app, &caller, &user, &peer).await?;
+    let (user_id, attempt) = found.ok_or_else(|| nobody(&user))?;
+    // Who they are is told to those who know their address, and not for an id that somebody has seen.
+    let is_known = attempt.is_some()
+        || caller.may(Action::ListUsers).is_ok()
+        || app.store.role_in(project.id, user_id).await?.is_some();
+    if !is_known {
+        return Err(nobody(&user));
+    }
+    give_back(&app, attempt);
     let member = Member {
         project_id: project.id,
-        user_id: find(&app, &user, &peer)
-            .await?
-            .ok_or_else(|| nobody(&user))?,
+        user_id,
         role,
         added_at: Timestamp::now(),
     };
@@ -172,6 +181,7 @@ pub(crate) async fn put(
     responses(
         (status = OK, body = DoneView, description = "the user is in it no more"),
         (status = NOT_FOUND, body = ErrorBody),
+        (status = TOO_MANY_REQUESTS, body = ErrorBody, description = "too many addresses of nobody; Retry-After says when again"),
     )
 )]
 pub(crate) async fn remove(
@@ -188,27 +198,45 @@ pub(crate) async fn remove(
         let text = format!("{user} is no member of this project");
         Rejection::with(&error::NOT_FOUND, text)
     };
-    let id = find(&app, &user, &peer).await?.ok_or_else(missing)?;
+    let found = find(&app, &caller, &user, &peer).await?;
+    let (id, attempt) = found.ok_or_else(missing)?;
     if !app.store.remove_member(project.id, id).await? {
         return Err(missing());
     }
+    give_back(&app, attempt);
     Ok(Json(DoneView {
         message: "the user is no member any more",
     }))
 }
 
-/// A user by id or address. Whether somebody has an account can be asked by an address as seldom as
-/// whether a password is right.
-async fn find(app: &App, user: &str, peer: &Peer) -> Result<Option<UserId>, Rejection> {
+/// A user by id or address; by an address with the try that it took. Whether somebody has an account
+/// can be asked as seldom as whether a password is right, which is the caller's limit and nobody
+/// else's.
+async fn find(
+    app: &App,
+    caller: &Caller,
+    user: &str,
+    peer: &Peer,
+) -> Result<Option<(UserId, Option<Attempt>)>, Rejection> {
     if let Ok(id) = user.parse() {
-        return Ok(Some(id));
+        return Ok(Some((id, None)));
     }
     let Ok(address) = email::normalised(user) else {
         return Ok(None);
     };
-    drop(attempt(app, &address, peer)?);
+    // No address is like this.
+    let asks = caller.user();
+    let asks = asks.map_or_else(|| "installation".to_owned(), |id| id.to_string());
+    let attempt = attempt(app, &asks, peer)?;
     let found = app.store.user_by_email(&address).await?;
-    Ok(found.map(|(user, _)| user.id))
+    Ok(found.map(|(user, _)| (user.id, Some(attempt))))
+}
+
+/// A try that named somebody whom the caller may know is none.
+fn give_back(app: &App, attempt: Option<Attempt>) {
+    if let Some(attempt) = attempt {
+        app.platform.throttle.withdrawn(attempt);
+    }
 }
 
 fn nobody(user: &str) -> Rejection {

@@ -20,6 +20,7 @@ use crate::{
         error::{self, ErrorBody, Rejection},
         json::body,
         query::{Params, Path},
+        unbroken,
     },
     platform::Caller,
 };
@@ -129,14 +130,17 @@ pub(crate) async fn update(
         let text = "nobody can lock themselves out; another superuser can";
         return Err(Rejection::with(&error::CONFLICT, text));
     }
-    let edit = |user: &mut User| {
+    let edit = move |user: &mut User| {
         user.is_active = body.is_active.unwrap_or(user.is_active);
         user.is_superuser = body.is_superuser.unwrap_or(user.is_superuser);
         Ok::<_, Rejection>(())
     };
-    let user = app.store.update_user(id, edit).await;
-    app.platform.changed();
-    Ok(Json(user?.into()))
+    let user = unbroken(async move {
+        let user = app.store.update_user(id, edit).await;
+        app.platform.changed();
+        user
+    });
+    Ok(Json(user.await?.into()))
 }
 
 /// What is no id is nobody's.

@@ -221,6 +221,18 @@ const KEPT: [&str; 9] = [
     "group_id",
 ];
 
+/// Fields in which clients keep what they like, or describe what others are to fill in: nothing below
+/// them names a thing.
+const FREE: [&str; 7] = [
+    "metadata",
+    "metadata_",
+    "secrets",
+    "tool_exec_environment_variables",
+    "parameters",
+    "response_schema",
+    "json_schema",
+];
+
 /// Visits the texts of fields that name things: `…id`, `…ids`, and `model`, by which a completion
 /// names an agent.
 fn visit(value: &mut Value, names: bool, seen: &mut impl FnMut(&mut String)) {
@@ -233,6 +245,9 @@ fn visit(value: &mut Value, names: bool, seen: &mut impl FnMut(&mut String)) {
         }
         Value::Object(fields) => {
             for (key, field) in fields {
+                if FREE.contains(&key.as_str()) {
+                    continue;
+                }
                 let names = key.ends_with("id") || key.ends_with("ids") || key == "model";
                 let names = names && !KEPT.contains(&key.as_str());
                 visit(field, names, seen);
@@ -274,6 +289,8 @@ mod tests {
         let mut body = json!({
             "agent_id": id, "block_ids": [id], "model": id, "messages": [{"content": id}],
             "nested": {"tool_call_id": "call-1"},
+            "metadata": {"peer_id": id, "more": [{"agent_ids": [id]}]},
+            "parameters": {"properties": {"agent_id": id}},
         });
         let mut seen = Vec::new();
         visit(&mut body, false, &mut |text| seen.push(text.clone()));

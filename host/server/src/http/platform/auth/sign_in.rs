@@ -110,7 +110,7 @@ pub(crate) async fn login(
         hash = newer;
     }
     let session = Session::new(user.id, refresh_expires_at(Timestamp::now()));
-    // Not where the password was changed while this one was compared.
+    // Not where the password was changed, or the user locked out, while this one was compared.
     if !app.store.begin_session_by_password(&session, &hash).await? {
         return Err(Rejection::new(&error::WRONG_PASSWORD));
     }
@@ -186,18 +186,23 @@ pub(crate) struct LogoutQuery {
 pub(crate) async fn logout(
     State(app): State<AppState>,
     caller: Caller,
-    Params(query): Params<LogoutQuery>,
+    query: Result<Params<LogoutQuery>, Rejection>,
 ) -> Result<Json<DoneView>, Rejection> {
     let user = caller.person(Action::SignOut)?;
-    match caller.session {
-        Some(session) if !query.everywhere => {
-            app.store.end_session(session).await?;
+    let Params(query) = query?;
+    unbroken(async move {
+        match caller.session {
+            Some(session) if !query.everywhere => {
+                app.store.end_session(session).await?;
+            }
+            _ => {
+                app.store.end_sessions(user).await?;
+            }
         }
-        _ => {
-            app.store.end_sessions(user).await?;
-        }
-    }
-    app.platform.changed();
+        app.platform.changed();
+        Ok(())
+    })
+    .await?;
     Ok(Json(DoneView {
         message: "signed out",
     }))

@@ -8,8 +8,7 @@ use bulkhead_access::Action;
 use bulkhead_agent::AgentError;
 use bulkhead_domain::{Agent, Conversation, id::AgentId, platform::Standing};
 use bulkhead_store::{
-    AgentRelations, ConversationFilter, InstanceRecord, PAGE_MAX, Paging, RunFilter, StoreError,
-    ThreadFilter,
+    AgentRelations, ConversationFilter, InstanceRecord, PAGE_MAX, Paging, StoreError, ThreadFilter,
 };
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -64,7 +63,7 @@ pub(crate) async fn update(
         .await?;
     let InstanceUpdate { name } = body(request).await?;
     let mut faults = Faults::default();
-    faults.name("name", &name);
+    faults.agent("name", &name);
     faults.check()?;
     let edit = |agent: &mut Agent| {
         agent.name = name;
@@ -173,8 +172,8 @@ async fn stand(
     unbroken(async move {
         let set = own.store.set_standing(agent, to.reached_from(), to).await;
         let set = set.map_err(|error| match error {
-            StoreError::WrongStanding { standing, .. } => {
-                let (is, wanted) = (standing.as_str(), verb(to));
+            StoreError::WrongStanding { status, .. } => {
+                let (is, wanted) = (status.as_str(), verb(to));
                 let text = format!("the agent is {is}: it cannot be {wanted}");
                 Rejection::with(&error::INVALID_TRANSITION, text)
             }
@@ -205,7 +204,8 @@ fn verb(to: Standing) -> &'static str {
 
 /// Ends all that an agent does, and closes what waits for an approval in any of its threads.
 pub(in crate::http::platform) async fn stop(app: &App, agent: AgentId) -> Result<(), Rejection> {
-    // All runs, and the request of the agent's own thread.
+    cancel_runs(app, agent).await?;
+    // And the request of the agent's own thread.
     cancel(app, agent, ThreadFilter::Any).await?;
     let mut filter = ConversationFilter {
         agent_id: Some(agent),
@@ -249,22 +249,7 @@ async fn cancel(app: &App, agent: AgentId, threads: ThreadFilter) -> Result<(), 
 
 /// Cancels the runs of an agent that go on.
 async fn cancel_runs(app: &App, agent: AgentId) -> Result<(), Rejection> {
-    let active = RunFilter {
-        agent_ids: Some(vec![agent]),
-        active: true,
-        paging: Paging {
-            limit: Some(PAGE_MAX),
-            ..Paging::default()
-        },
-        ..RunFilter::default()
-    };
-    for run in app.store.runs(&active).await? {
-        app.engine
-            .cancel_one(run.id, agent)
-            .await
-            .map_err(rejected)?;
-    }
-    Ok(())
+    app.engine.cancel_runs(agent).await.map_err(rejected)
 }
 
 fn rejected(error: AgentError) -> Rejection {

@@ -59,8 +59,12 @@ pub(crate) async fn list(
         .instance(&app, &project_id, &agent_id, Action::ReadInstance)
         .await?;
     let Parameters(Newest(page)) = query?;
+    let agent = found.instance.agent_id;
+    for cursor in page.after.iter().chain(&page.before) {
+        expect_none_of_others(&app, agent, cursor).await?;
+    }
     let filter = RunFilter {
-        agent_ids: Some(vec![found.instance.agent_id]),
+        agent_ids: Some(vec![agent]),
         paging: page.into(),
         ..RunFilter::default()
     };
@@ -118,6 +122,17 @@ pub(crate) async fn stream(
         .await?;
     of(&app, found.instance.agent_id, &run_id).await?;
     stream::of_run(State(app), Path(run_id), body?).await
+}
+
+/// Refuses a cursor that is a run of another agent, as one that is not there.
+async fn expect_none_of_others(app: &App, agent: AgentId, cursor: &str) -> Result<(), Refusal> {
+    let Ok(id) = cursor.parse() else {
+        return Ok(());
+    };
+    match app.store.run(&id).await? {
+        Some(run) if run.agent_id != agent => Err(missing::object("Run", cursor)),
+        _ => Ok(()),
+    }
 }
 
 /// A run of this agent; that of another one is not there.

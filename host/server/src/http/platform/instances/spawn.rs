@@ -84,7 +84,7 @@ pub(crate) async fn spawn(
 /// The type, where an instance can be made from it.
 async fn check(app: &App, project: &Project, new: &Spawn) -> Result<AgentType, Rejection> {
     let mut faults = Faults::default();
-    faults.name("name", &new.name);
+    faults.agent("name", &new.name);
     let other = new
         .project_id
         .as_ref()

@@ -150,13 +150,10 @@ async fn cancelling_an_agent_leaves_no_request_open_that_it_came_too_late_for() 
             engine.drive(begun, Listener::none()).await
         }));
     }
-    asked.wait().await;
-    // Most of them are about to store their request now.
-    let cancelled = world
-        .engine
-        .cancel(agent, ThreadFilter::Any, None)
-        .await
-        .unwrap();
+    // All of them are about to store their request when their runs are looked for.
+    let cancel = world.engine.cancel(agent, ThreadFilter::Any, None);
+    let (_, cancelled) = tokio::join!(asked.wait(), cancel);
+    let cancelled = cancelled.unwrap();
     for driven in driven {
         driven.await.unwrap().unwrap();
     }

@@ -1,16 +1,10 @@
 //! Requests for approval that are given up, and those that stay open.
 
-use std::sync::Arc;
-
-use bulkhead_agent::{AgentError, Decision, Listener, Models, RunRequest, RunType};
-use bulkhead_domain::{Agent, Conversation, LlmConfig, RunStatus, StopReason, id::AgentId};
-use bulkhead_llm::{ChatReply, ChatRequest, Client, Endpoint, LlmError, chat::Deltas};
-use bulkhead_store::ThreadFilter;
-use futures::future::BoxFuture;
+use bulkhead_agent::{AgentError, Decision, RunRequest, RunType};
+use bulkhead_domain::{Agent, RunStatus, StopReason, id::AgentId};
 use serde_json::json;
-use tokio::sync::Barrier;
 
-use crate::world::{Setup, World, client, nowhere, said};
+use crate::world::{Setup, World};
 
 async fn asking(world: &World, tool: &str) -> AgentId {
     let setup = Setup {
@@ -94,87 +88,4 @@ async fn an_answer_in_the_older_form_that_comes_again_goes_on() {
     world.engine.reset(agent, false).await.unwrap();
     let unknown = decide(request.to_string()).await.unwrap_err();
     assert!(matches!(unknown.error, AgentError::NothingToApprove));
-}
-
-/// Answers all questions at one moment.
-struct AtOnce {
-    client: Client,
-    asked: Arc<Barrier>,
-}
-
-impl Models for AtOnce {
-    fn resolve<'a>(&'a self, handle: &'a str) -> BoxFuture<'a, Result<LlmConfig, AgentError>> {
-        Box::pin(async move { Err(AgentError::UnknownModel(handle.to_owned())) })
-    }
-
-    fn endpoint<'a>(&'a self, _: &'a LlmConfig) -> BoxFuture<'a, Result<Endpoint, AgentError>> {
-        Box::pin(async { Ok(nowhere()) })
-    }
-
-    fn chat<'a>(
-        &'a self,
-        request: &'a ChatRequest,
-        deltas: Option<Deltas>,
-    ) -> BoxFuture<'a, Result<ChatReply, LlmError>> {
-        Box::pin(async move {
-            let reply = self.client.chat(request, deltas).await;
-            self.asked.wait().await;
-            reply
-        })
-    }
-}
-
-#[tokio::test]
-async fn cancelling_an_agent_leaves_no_request_open_that_it_came_too_late_for() {
-    const THREADS: usize = 40;
-    let asked = Arc::new(Barrier::new(THREADS + 1));
-    let models = AtOnce {
-        client: client(),
-        asked: Arc::clone(&asked),
-    };
-    let world = World::with(Arc::new(models)).await;
-    let agent = asking(&world, "echo").await;
-    let mut driven = Vec::new();
-    for _ in 0..THREADS {
-        let conversation = Conversation::new(agent);
-        world
-            .store
-            .create_conversation(&conversation, &[])
-            .await
-            .unwrap();
-        let mut request = said(agent, "call echo");
-        request.conversation_id = Some(conversation.id);
-        let begun = world.engine.begin(request).await.unwrap();
-        let engine = world.engine.clone();
-        driven.push(tokio::spawn(async move {
-            engine.drive(begun, Listener::none()).await
-        }));
-    }
-    asked.wait().await;
-    // Most of them are about to store their request now.
-    let cancelled = world
-        .engine
-        .cancel(agent, ThreadFilter::Any, None)
-        .await
-        .unwrap();
-    for driven in driven {
-        driven.await.unwrap().unwrap();
-    }
-    assert!(!cancelled.is_empty());
-    for (run_id, is_cancelled) in cancelled {
-        assert!(is_cancelled);
-        let run = world.store.run(&run_id).await.unwrap().unwrap();
-        assert_eq!(run.status, RunStatus::Cancelled);
-        let thread = world
-            .store
-            .conversation(&run.conversation_id.unwrap())
-            .await;
-        if let Some(last) = thread.unwrap().unwrap().in_context_message_ids.last() {
-            let last = world.store.message(last).await.unwrap().unwrap();
-            assert!(
-                !last.is_approval_request(),
-                "a request of a cancelled run is open"
-            );
-        }
-    }
 }

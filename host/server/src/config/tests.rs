@@ -126,11 +126,10 @@ fn no_secret_is_in_the_debug_text() {
 
 #[test]
 fn ranges_are_a_list_or_none() {
-    for (text, expected) in [
+    for (text, ranges) in [
         ("none", &[][..]),
         ("", &[]),
         ("10.0.0.0/8, ::1", &["10.0.0.0/8", "::1"]),
-        ("mcp.lan=10.0.0.1", &["mcp.lan=10.0.0.1"]),
     ] {
         let options = Options {
             mcp_private: Some(text.to_owned()),
@@ -138,13 +137,19 @@ fn ranges_are_a_list_or_none() {
             data_dir: Some("/nonexistent".into()),
             ..Options::default()
         };
-        let expected: Vec<PrivateRange> = expected
-            .iter()
-            .map(|range| range.parse().unwrap())
-            .collect();
         let config = load(options).unwrap();
-        assert_eq!(config.trusted_proxies, expected, "{text}");
-        assert_eq!(config.mcp_private, Some(expected), "{text}");
+        let trusted: Vec<Cidr> = ranges.iter().map(|range| range.parse().unwrap()).collect();
+        assert_eq!(config.trusted_proxies, trusted, "{text}");
+        let private: Vec<PrivateRange> =
+            ranges.iter().map(|range| range.parse().unwrap()).collect();
+        assert_eq!(config.mcp_private, Some(private), "{text}");
     }
+    let named = Options {
+        mcp_private: Some("mcp.lan=10.0.0.1".to_owned()),
+        data_dir: Some("/nonexistent".into()),
+        ..Options::default()
+    };
+    let named = load(named).unwrap().mcp_private;
+    assert_eq!(named, Some(vec!["mcp.lan=10.0.0.1".parse().unwrap()]));
     assert_eq!(Config::new("/data").trusted_proxies, []);
 }

@@ -492,6 +492,7 @@ mod tests {
                 ping: Duration::from_millis(1),
                 pings_max: 3,
             },
+            held: HashSet::new(),
             sequence: 0,
             ready: VecDeque::new(),
             leaving: Leaving {

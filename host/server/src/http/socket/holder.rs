@@ -77,7 +77,7 @@ impl Holder {
         let owners = app.store.owners(&[&id]).await.map_err(unknown)?;
         // One that was deleted is refused where a frame needs it.
         match owners.get(&id) {
-            Some(owner) if *owner != Some(user) => Err(Denied::ForGood(NOT_THERE)),
+            Some(owner) if owner.user() != Some(user) => Err(Denied::ForGood(NOT_THERE)),
             _ => Ok(()),
         }
     }

@@ -79,7 +79,11 @@ impl Models for Recording {
     ) -> BoxFuture<'a, Result<ChatReply, LlmError>> {
         self.asked.lock().unwrap().push(request.clone());
         Box::pin(async move {
-            let mut reply = self.client.chat(request, deltas).await?;
+            // Whichever it is, the offline model answers in its place.
+            let mut request = request.clone();
+            scripted::MODEL.clone_into(&mut request.config.model);
+            request.config.provider_name = Some("bulkhead".to_owned());
+            let mut reply = self.client.chat(&request, deltas).await?;
             if !self.reports_usage {
                 reply.usage = Usage::default();
             }

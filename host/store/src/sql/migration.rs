@@ -47,16 +47,12 @@ const MIGRATIONS: &[Migration] = &[
         postgres: include_str!("../../../../migrations/postgres/0008_folders.sql"),
     },
     Migration {
-        sqlite: include_str!("../../../../migrations/sqlite/0009_groups.sql"),
-        postgres: include_str!("../../../../migrations/postgres/0009_groups.sql"),
+        sqlite: include_str!("../../../../migrations/sqlite/0009_mcp_approvals.sql"),
+        postgres: include_str!("../../../../migrations/postgres/0009_mcp_approvals.sql"),
     },
     Migration {
-        sqlite: include_str!("../../../../migrations/sqlite/0010_mcp_approvals.sql"),
-        postgres: include_str!("../../../../migrations/postgres/0010_mcp_approvals.sql"),
-    },
-    Migration {
-        sqlite: include_str!("../../../../migrations/sqlite/0011_turns.sql"),
-        postgres: include_str!("../../../../migrations/postgres/0011_turns.sql"),
+        sqlite: include_str!("../../../../migrations/sqlite/0010_turns.sql"),
+        postgres: include_str!("../../../../migrations/postgres/0010_turns.sql"),
     },
 ];
 

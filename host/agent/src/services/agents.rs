@@ -8,7 +8,7 @@ use bulkhead_domain::{
     platform::UserId,
 };
 use bulkhead_sandbox::services::{AgentReply, AgentsError, AgentsService};
-use bulkhead_store::{AgentFilter, Paging, StoreError, owner::Owner};
+use bulkhead_store::{AgentFilter, Paging, StoreError};
 use futures::{StreamExt as _, future::BoxFuture, stream};
 use tokio_util::sync::CancellationToken;
 

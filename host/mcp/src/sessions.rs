@@ -129,10 +129,9 @@ mod tests {
     }
 
     fn session(id: &'static str) -> Session {
-        Session {
-            id: Some(HeaderValue::from_static(id)),
-            ..Session::default()
-        }
+        let mut session = Session::default();
+        session.id = Some(HeaderValue::from_static(id));
+        session
     }
 
     #[test]

@@ -24,6 +24,7 @@ use crate::{
     ports::{Models, Tools},
     recent::Recent,
     request::RunRequest,
+    services::Waits,
     thread::Thread,
     turn::Alone,
 };
@@ -43,6 +44,7 @@ struct Inner {
     /// Where other servers share the database: how long a turn counts of which nothing is heard.
     turn_silence: OnceLock<Duration>,
     active: ActiveRuns,
+    waits: Waits,
     said: Said,
     recent: Recent,
     root: CancellationToken,
@@ -142,6 +144,7 @@ impl Engine {
             tools: OnceLock::new(),
             turn_silence: OnceLock::new(),
             active: ActiveRuns::default(),
+            waits: Waits::default(),
             said: Said::default(),
             recent: Recent::default(),
             root: CancellationToken::new(),
@@ -189,6 +192,11 @@ impl Engine {
 
     pub(crate) fn active(&self) -> &ActiveRuns {
         &self.0.active
+    }
+
+    /// Which agents wait for answers of which.
+    pub(crate) fn waits(&self) -> &Waits {
+        &self.0.waits
     }
 
     pub(crate) fn said(&self) -> &Said {

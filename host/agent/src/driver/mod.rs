@@ -519,6 +519,7 @@ impl StepServices {
             agents: Arc::new(OtherAgents {
                 engine: engine.clone(),
                 chain,
+                keeps_default: thread.conversation.is_none(),
                 cancel,
             }),
         }

@@ -39,6 +39,8 @@ pub(crate) struct OtherAgents {
     pub(crate) engine: Engine,
     /// Who waits for whom; the last is the one that asks.
     pub(crate) chain: Arc<[AgentId]>,
+    /// Whether the run that asks keeps the default thread of its agent, in which others ask it.
+    pub(crate) keeps_default: bool,
     pub(crate) cancel: CancellationToken,
 }
 
@@ -162,6 +164,13 @@ impl OtherAgents {
     }
 
     async fn answer(&self, id: AgentId, text: &str) -> Result<AgentReply, AgentsError> {
+        let asker = self.chain.last().filter(|_| self.keeps_default);
+        let waiting = asker.map(|asker| self.engine.waits().begin(*asker, id));
+        if let Some(None) = waiting {
+            return Err(AgentsError::Failed(format!(
+                "{id} waits for an answer of yours meanwhile; ask it when you have answered"
+            )));
+        }
         let run = self.engine.begin(self.request(id, text, QUESTION)).await;
         let run = run.map_err(|error| refused(&error))?;
         // The tool that asks may be stopped at any moment, by its deadline too.

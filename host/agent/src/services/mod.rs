@@ -5,11 +5,13 @@ mod agents;
 mod files;
 mod memory;
 mod recall;
+mod waits;
 
 pub(crate) use agents::OtherAgents;
 pub(crate) use files::AgentFiles;
 pub(crate) use memory::AgentMemory;
 pub(crate) use recall::AgentRecall;
+pub(crate) use waits::Waits;
 
 /// A failure of the database, for a guest: what exactly happened is for the log alone.
 fn unavailable(error: &bulkhead_store::StoreError) -> String {

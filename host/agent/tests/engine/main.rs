@@ -3,6 +3,7 @@
 
 mod alone;
 mod approvals;
+mod asking;
 mod cancellation;
 mod compaction;
 mod deleted;

@@ -282,8 +282,10 @@ impl Tools for TestTools {
                 }
                 "ask" => {
                     let question = "What do you say?";
-                    let reply = call.agents.ask(x, question.to_owned()).await.unwrap();
-                    (ToolStatus::Success, reply.text)
+                    match call.agents.ask(x, question.to_owned()).await {
+                        Ok(reply) => (ToolStatus::Success, reply.text),
+                        Err(error) => (ToolStatus::Error, format!("{error:?}")),
+                    }
                 }
                 "conversation_search" => {
                     let filter = RecallFilter {

@@ -210,7 +210,6 @@ impl App {
             agents: behalf.agents.clone(),
             peers: (!capabilities.peers.is_empty()).then(peers),
             env: Arc::clone(&self.env),
-            ..Services::default()
         }
     }
 }

@@ -23,6 +23,7 @@ mod deleted;
 mod documents;
 mod failures;
 mod grants;
+mod groups;
 mod hostile;
 mod internal;
 mod lifecycle;

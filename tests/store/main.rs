@@ -48,6 +48,7 @@ mod credential;
 mod database;
 mod full;
 mod grant;
+mod group;
 mod history;
 mod identity;
 mod instance;

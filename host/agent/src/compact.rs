@@ -4,8 +4,6 @@
 //! of the model, so that no result loses its call. The summary, the context without what it
 //! replaces, and the system prompt of the moment are stored in one transaction.
 
-use std::fmt::Write as _;
-
 use bulkhead_domain::{
     CompactionMode, CompactionSettings, LlmConfig, Message, Part, Role, Timestamp,
     id::{RunId, StepId},
@@ -23,7 +21,7 @@ use crate::{
     error::expect_active,
     pack::{self, CompactionStats},
     thread::Thread,
-    transcript::chat_messages,
+    transcript::{CHARS_PER_TOKEN, chat_messages, plain},
 };
 
 /// The share of the window that system prompt, summary and what stays should fill at most, so that
@@ -33,9 +31,6 @@ const FILL_MAX: f64 = 0.7;
 const SHARE_STEP: f64 = 0.1;
 /// Tokens that a summary is given room for.
 const SUMMARY_TOKENS: i64 = 1_000;
-/// Characters of a transcript for each token of the model's window: fewer than the four of plain
-/// English, since the request has more in it than the transcript.
-const CHARS_PER_TOKEN: i64 = 3;
 
 const PROMPT: &str = "Summarise the conversation between a user and an AI agent that you are given. \
     The summary replaces it in the agent's view: keep facts, names, numbers, decisions, open \
@@ -406,31 +401,9 @@ async fn ask(
     Ok(text)
 }
 
-/// The messages as text, at most `most` characters of it: the middle is what goes.
+/// The messages as text between marks, at most `most` bytes of it.
 fn transcript(messages: &[Message], most: usize) -> String {
-    let mut lines = String::new();
-    for message in messages {
-        let who = match message.role {
-            Role::Approval | Role::Assistant => "assistant",
-            role => role.as_str(),
-        };
-        let text = message.plain_text();
-        if !text.is_empty() {
-            let _ = writeln!(lines, "[{who}] {text}");
-        }
-        for call in &message.tool_calls {
-            let _ = writeln!(lines, "[{who}] calls {}({})", call.name, call.arguments);
-        }
-        for returned in &message.tool_returns {
-            let _ = writeln!(lines, "[tool {}] {}", returned.name, returned.text);
-        }
-    }
-    if lines.len() > most {
-        let half = most / 2;
-        let (head, tail) = (lines.floor_char_boundary(half), lines.len() - half);
-        let tail = lines.ceil_char_boundary(tail);
-        lines = format!("{}\n[…]\n{}", &lines[..head], &lines[tail..]);
-    }
+    let lines = plain(messages, most);
     format!("<start_transcript>\n{lines}<end_transcript>\n. Generate the summary.")
 }
 

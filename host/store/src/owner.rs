@@ -1,4 +1,4 @@
-//! Whose things are: who made an agent, a block, a tool, an archive or an identity. What an agent has
+//! Whose things are: who made an agent, a block, a tool, an archive, an identity or a group. What an agent has
 //! (conversations, runs, steps, messages) is whose the agent is; a passage is whose its archive is.
 //!
 //! A tool is everybody's unless a user of the platform made it: those of the server itself, and what
@@ -15,7 +15,7 @@ use crate::{
 
 /// What an id begins with, and the query for the users who made the things with such ids; it ends
 /// before the list of ids.
-const KINDS: [(&str, &str); 10] = [
+const KINDS: [(&str, &str); 11] = [
     (
         "agent-",
         "SELECT t.id, u.id FROM agents t LEFT JOIN users u ON u.id = t.created_by_id
@@ -39,6 +39,11 @@ const KINDS: [(&str, &str); 10] = [
     (
         "identity-",
         "SELECT t.id, u.id FROM identities t LEFT JOIN users u ON u.id = t.created_by_id
+        WHERE t.id IN (",
+    ),
+    (
+        "group-",
+        "SELECT t.id, u.id FROM agent_groups t LEFT JOIN users u ON u.id = t.created_by_id
         WHERE t.id IN (",
     ),
     (
@@ -70,7 +75,7 @@ const KINDS: [(&str, &str); 10] = [
 
 impl Store {
     /// The users of the platform who made the things with these ids, of whatever kinds (`agent-`,
-    /// `block-`, `tool-`, `archive-`, `identity-`, `conv-`, `run-`, `step-`, `message-`, `passage-`):
+    /// `block-`, `tool-`, `archive-`, `identity-`, `group-`, `conv-`, `run-`, `step-`, `message-`, `passage-`):
     /// an entry for each that is there, none in it where no user made it. [`FILTER_LIST_MAX`] at
     /// once at most.
     pub async fn owners(&self, ids: &[&str]) -> Result<HashMap<String, Option<UserId>>> {

@@ -84,11 +84,12 @@ pub(crate) async fn cancelled_before(store: &Store, run: &Run) -> Result<Outcome
         context_tokens: None,
         messages: Vec::new(),
         logprobs: None,
+        background: Vec::new(),
     })
 }
 
 /// Stores that a run failed, and why.
-pub(super) async fn failed(
+pub(crate) async fn failed(
     store: &Store,
     thread: ThreadKey,
     run_id: RunId,

@@ -1,6 +1,6 @@
 //! The HTTP API: one file a resource, and what they share.
 //!
-//! - [`agents`], [`blocks`], [`archives`], [`identities`], [`tags`]: agents and what hangs on them, as
+//! - [`agents`], [`groups`], [`blocks`], [`archives`], [`identities`], [`tags`]: agents and what hangs on them, as
 //!   clients of the V1 API know them. [`tools`]: their tools. [`missing`]: what of it is not there.
 //! - [`mcp_servers`]: where tools run that do not run here.
 //! - [`sandbox_configs`]: what such clients set up for all tools from source.
@@ -28,6 +28,7 @@ pub(crate) mod docs;
 pub(crate) mod error;
 pub(crate) mod events;
 pub(crate) mod grants;
+pub(crate) mod groups;
 pub(crate) mod health;
 pub(crate) mod identities;
 mod internal;
@@ -79,6 +80,7 @@ fn documented() -> OpenApiRouter<AppState> {
         blocks::routes(),
         chat_completions::routes(),
         conversations::routes(),
+        groups::routes(),
         identities::routes(),
         mcp_servers::routes(),
         messages::routes(),

@@ -35,8 +35,9 @@ use super::{
 use crate::{contract::id::DEFAULT_USER, platform::Caller};
 
 /// What ids of things that are somebody's begin with.
-const PREFIXES: [&str; 10] = [
-    "agent", "block", "tool", "archive", "identity", "conv", "run", "step", "message", "passage",
+const PREFIXES: [&str; 11] = [
+    "agent", "block", "tool", "archive", "identity", "group", "conv", "run", "step", "message",
+    "passage",
 ];
 /// Ids that are looked up at once.
 const IDS_AT_ONCE: usize = 500;
@@ -159,8 +160,8 @@ pub(crate) fn access(method: &Method, path: &str) -> Action {
         // A file brings tools, whose names are the installation's.
         ["agents", "import"] => Action::ManageInstallation,
         [
-            "agents" | "blocks" | "archives" | "passages" | "conversations" | "runs" | "steps"
-            | "messages" | "tags" | "chat",
+            "agents" | "groups" | "blocks" | "archives" | "passages" | "conversations" | "runs"
+            | "steps" | "messages" | "tags" | "chat",
             ..,
         ] => Action::CreateObject,
         _ => Action::ManageInstallation,

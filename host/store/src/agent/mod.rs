@@ -25,6 +25,9 @@ use bulkhead_domain::{
     platform::Instance,
 };
 
+use crate::NewSleeptime;
+
+pub(crate) use create::insert_agent;
 pub use equipped::EquippedAgent;
 pub(crate) use filter::push_tags;
 pub use filter::{AgentFilter, AgentOrder};
@@ -54,6 +57,8 @@ pub struct NewAgent {
     pub instance: Option<Instance>,
     /// Its first messages, in order. The agent's `message_ids` say which are in its context.
     pub messages: Vec<Message>,
+    /// The agent that looks after its memory.
+    pub sleeptime: Option<Box<NewSleeptime>>,
 }
 
 impl NewAgent {
@@ -69,6 +74,7 @@ impl NewAgent {
             identity_ids: Vec::new(),
             instance: None,
             messages: Vec::new(),
+            sleeptime: None,
         }
     }
 }
@@ -96,6 +102,8 @@ pub struct AgentRelations {
     pub secrets: Option<Vec<(String, String)>>,
     /// To whom it belongs.
     pub identity_ids: Option<Vec<IdentityId>>,
+    /// An agent that is to look after its memory, unless there is one.
+    pub sleeptime: Option<Box<NewSleeptime>>,
 }
 
 /// Printed without the values of its secrets.
@@ -107,6 +115,7 @@ impl std::fmt::Debug for AgentRelations {
             .field("tags", &self.tags)
             .field("secrets", &self.secrets.as_deref().map(keys))
             .field("identity_ids", &self.identity_ids)
+            .field("sleeptime", &self.sleeptime)
             .finish()
     }
 }

@@ -36,6 +36,16 @@ pub(super) async fn insert(
     write(transaction, insert, run, alive_at).await
 }
 
+/// Writes a run that is not there yet, if its agent takes messages; whether it does.
+pub(crate) async fn insert_if_active(transaction: &mut Transaction, run: &Run) -> Result<bool> {
+    let insert = "INSERT INTO runs (id, agent_id, conversation_id, status, stop_reason, background,
+            total_duration_ns, created_at, alive_at, size, document)
+        SELECT $1, id, $3, $4, $5, $6, $7, $8, $9, $10, $11 FROM agents
+        WHERE id = $2 AND standing = 'active'";
+    let statement = statement(insert, run, run.created_at)?;
+    Ok(transaction.execute(statement).await? > 0)
+}
+
 /// Writes a run, in place of the one with its id.
 pub(super) async fn put(
     transaction: &mut Transaction,
@@ -55,12 +65,17 @@ pub(super) async fn put(
 
 async fn write(
     transaction: &mut Transaction,
-    statement: &'static str,
+    text: &'static str,
     run: &Run,
     alive_at: Timestamp,
 ) -> Result<()> {
+    let statement = statement(text, run, alive_at)?;
+    transaction.defer(statement).await
+}
+
+fn statement(text: &'static str, run: &Run, alive_at: Timestamp) -> Result<Statement> {
     let document = document(run)?;
-    let statement = Statement::new(statement)
+    let statement = Statement::new(text)
         .bind(run.id.to_string())
         .bind(run.agent_id.to_string())
         .bind(run.conversation_id.map(|id| id.to_string()))
@@ -72,7 +87,7 @@ async fn write(
         .bind(alive_at)
         .bind(i64::try_from(document.len()).unwrap_or(i64::MAX))
         .bind(document);
-    transaction.defer(statement).await
+    Ok(statement)
 }
 
 /// What it means that a new run was not taken: nothing but its agent is referred to.

@@ -42,6 +42,10 @@ const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../../../../migrations/sqlite/0007_mcp.sql"),
         postgres: include_str!("../../../../migrations/postgres/0007_mcp.sql"),
     },
+    Migration {
+        sqlite: include_str!("../../../../migrations/sqlite/0009_groups.sql"),
+        postgres: include_str!("../../../../migrations/postgres/0009_groups.sql"),
+    },
 ];
 
 /// An arbitrary number that all versions of this program use for this lock.

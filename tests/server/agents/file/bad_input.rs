@@ -108,9 +108,6 @@ async fn what_this_server_can_not_hold_is_named() {
         document["files"] = json!([
             { "id": "file-0", "source_id": "source-0", "content": "text" },
         ]);
-        document["groups"] = json!([
-            { "id": "group-0", "agent_ids": ["agent-0"], "description": "" },
-        ]);
         document["mcp_servers"] = json!([
             { "id": "mcp_server-0", "server_type": "sse", "server_name": "far" },
         ]);
@@ -118,7 +115,7 @@ async fn what_this_server_can_not_hold_is_named() {
     assert_eq!(
         text.await,
         "This server can't hold everything that is in the file, and imported nothing: folders \
-         (sources): docs; files: file-0; groups: group-0; MCP servers that are not registered here \
+         (sources): docs; files: file-0; MCP servers that are not registered here \
          at that address: far. Take it out of the file to import the rest."
     );
     assert_eq!(counts(&server).await[0], 0);

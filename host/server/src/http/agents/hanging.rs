@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use bulkhead_domain::{Agent, AgentSecret, Block, Identity, Message, id::AgentId};
+use bulkhead_domain::{Agent, AgentSecret, Block, Group, Identity, Message, id::AgentId};
 use bulkhead_store::ToolRecord;
 
 use super::relations::Relations;
@@ -20,6 +20,7 @@ pub(super) struct Hanging {
     pub(super) tags: HashMap<AgentId, Vec<String>>,
     pub(super) secrets: HashMap<AgentId, Vec<AgentSecret>>,
     pub(super) identities: HashMap<AgentId, Vec<Identity>>,
+    pub(super) groups: HashMap<AgentId, Group>,
     pub(super) pending: HashMap<AgentId, Message>,
 }
 
@@ -59,6 +60,9 @@ impl Hanging {
         }
         if relations.have(Relations::IDENTITIES) {
             hanging.identities = store.identities_of(&ids).await.map_err(missing::stored)?;
+        }
+        if relations.have(Relations::GROUP) {
+            hanging.groups = store.managed_groups(&ids).await.map_err(missing::stored)?;
         }
         if relations.have(Relations::PENDING_APPROVAL) {
             hanging.pending = app.engine.pending_approvals(agents).await?;

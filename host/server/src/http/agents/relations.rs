@@ -19,10 +19,12 @@ impl Relations {
     pub(crate) const SECRETS: Self = Self(1 << 3);
     /// To whom it belongs.
     pub(crate) const IDENTITIES: Self = Self(1 << 4);
+    /// The group that it leads.
+    pub(crate) const GROUP: Self = Self(1 << 6);
     /// The request that waits for a decision. No answer has it unless it is asked for.
     pub(crate) const PENDING_APPROVAL: Self = Self(1 << 5);
     /// What answers to changes carry, and all answers to older clients.
-    pub(crate) const ALL: Self = Self(0b1_1111);
+    pub(crate) const ALL: Self = Self(0b101_1111);
 
     /// These and those.
     #[must_use]
@@ -36,11 +38,11 @@ impl Relations {
     }
 }
 
-/// The words of `include`. Agents of this server have no folders and groups yet.
+/// The words of `include`. Agents of this server have no folders yet.
 const INCLUDES: &[(&str, Relations)] = &[
     ("agent.blocks", Relations::BLOCKS),
     ("agent.identities", Relations::IDENTITIES),
-    ("agent.managed_group", Relations::NONE),
+    ("agent.managed_group", Relations::GROUP),
     ("agent.pending_approval", Relations::PENDING_APPROVAL),
     ("agent.secrets", Relations::SECRETS),
     ("agent.sources", Relations::NONE),
@@ -54,6 +56,8 @@ const OLDER: &[(&str, Relations)] = &[
     ("memory", Relations::BLOCKS),
     ("identities", Relations::IDENTITIES),
     ("identity_ids", Relations::IDENTITIES),
+    ("managed_group", Relations::GROUP),
+    ("multi_agent_group", Relations::GROUP),
     ("pending_approval", Relations::PENDING_APPROVAL),
     ("secrets", Relations::SECRETS),
     ("tool_exec_environment_variables", Relations::SECRETS),

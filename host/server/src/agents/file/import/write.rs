@@ -1,12 +1,12 @@
 //! What was planned is written; where that fails, what is written by then is taken back.
 
-use bulkhead_domain::id::{AgentId, BlockId};
+use bulkhead_domain::id::{AgentId, BlockId, GroupId};
 use bulkhead_store::{NewAgent, StepCommit, StoreError, ToolRecord};
 use tokio::time::Instant;
 
 use super::{
     late,
-    plan::{Plan, PlannedAgent, Wanted},
+    plan::{Plan, PlannedAgent, PlannedGroup, Wanted},
     tools::{self, Planned},
 };
 use crate::{
@@ -46,6 +46,7 @@ enum Written {
     },
     Block(BlockId),
     Agent(AgentId),
+    Group(GroupId),
 }
 
 struct Writer<'a> {
@@ -73,6 +74,12 @@ impl Writer<'_> {
         for agent in plan.agents {
             self.expect_time()?;
             agents.push(self.agent(agent, &tools).await?);
+        }
+        for PlannedGroup { group, owned } in plan.groups {
+            self.expect_time()?;
+            let stored = self.app.store.create_owning_group(&group, &owned).await;
+            stored.map_err(missing::stored)?;
+            self.undo.push(Written::Group(group.id));
         }
         Ok(agents)
     }
@@ -157,6 +164,7 @@ impl Writer<'_> {
         for written in self.undo.into_iter().rev() {
             let taken_back = match written {
                 Written::Agent(id) => self.app.store.delete_agent(&id).await.map(drop),
+                Written::Group(id) => self.app.store.delete_group(&id).await.map(drop),
                 Written::Block(id) => self.app.store.delete_block(&id).await.map(drop),
                 Written::Tool { saved, former } => take_back_tool(self.app, &saved, former).await,
             };

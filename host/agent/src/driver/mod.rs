@@ -168,7 +168,7 @@ impl Driver {
         let ended = match result {
             Ok(outcome) => Ok(outcome),
             Err((error, after_output)) => {
-                end::failed(&store, thread, run_id, run_type, &error).await;
+                failed(&store, thread, run_id, run_type, &error).await;
                 Err(Failure {
                     run_id,
                     error,

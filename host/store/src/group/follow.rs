@@ -22,12 +22,6 @@ impl Store {
     }
 }
 
-/// As [`Store::sleeptime_agents_of`].
-pub(crate) async fn owned(transaction: &mut Transaction, agent: &AgentId) -> Result<Vec<AgentId>> {
-    let query = Statement::new(OWNED).bind(agent.to_string());
-    ids(&transaction.all(query).await?)
-}
-
 fn ids(rows: &[Row]) -> Result<Vec<AgentId>> {
     rows.iter().map(|row| row.parsed(0, "agent id")).collect()
 }

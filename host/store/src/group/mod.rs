@@ -17,7 +17,7 @@ mod write;
 use bulkhead_domain::id::{AgentId, BlockId};
 
 pub use filter::GroupFilter;
-pub(crate) use follow::{lock_with_owned, mirror, owned};
+pub(crate) use follow::{lock_with_owned, mirror};
 pub use pair::NewSleeptime;
 pub(crate) use pair::insert_pair;
 pub use turn::SleeptimeTurn;

@@ -78,7 +78,8 @@ pub(crate) async fn export(app: &App, id: AgentId, wanted: Wanted) -> Result<Vec
         let agents = written.into_iter();
         let agents = agents.map(|(agent, local, hanging)| WrittenAgent::new(agent, local, hanging));
         let groups = group.into_iter().collect();
-        let (blocks, tools) = (writing.blocks.all, writing.tools());
+        let tools = writing.tools();
+        let blocks = writing.blocks.all;
         let file = AgentFile::new(agents.collect(), groups, blocks, (tools, servers), skills);
         serde_json::to_vec_pretty(&file)
     });
@@ -130,7 +131,7 @@ impl<T> Shared<T> {
 }
 
 impl Writing {
-    fn tools(self) -> Vec<FileTool> {
+    fn tools(&self) -> Vec<FileTool> {
         let tools = self.tools.all.iter().enumerate();
         let written = tools.map(|(at, tool)| FileTool::of(tool, format!("tool-{at}")));
         written.collect()

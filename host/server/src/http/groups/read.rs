@@ -3,7 +3,6 @@
 use axum::{Json, extract::State};
 use bulkhead_domain::{Group, ManagerType, id::GroupId};
 use bulkhead_store::GroupFilter;
-use utoipa::IntoParams;
 
 use super::view::GroupView;
 use crate::{
@@ -31,7 +30,7 @@ const TYPES: &[(&str, ManagerType)] = &[
 ];
 
 /// Which groups.
-#[derive(IntoParams)]
+#[derive(utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Which {
     /// round_robin, supervisor, dynamic, sleeptime, voice_sleeptime or swarm
@@ -60,7 +59,7 @@ impl FromQuery for ListQuery {
 }
 
 /// Which groups of an agent.
-#[derive(IntoParams)]
+#[derive(utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct OfAgent {
     /// round_robin, supervisor, dynamic, sleeptime, voice_sleeptime or swarm

@@ -115,6 +115,34 @@ async fn an_agent_that_speaks_has_one_of_its_kind() {
 }
 
 on_both! {
+    async fn what_looks_after_a_users_agent_is_the_users(server) {
+        let ada = Person::new(&server, "ada").await;
+        let bob = Person::new(&server, "bob").await;
+        let body = json!({ "model": "bulkhead/scripted", "enable_sleeptime": true,
+            "memory_blocks": [{ "label": "human", "value": "private" }] });
+        let main = ada.post(&server, "/v1/agents/", &body).await.body;
+        let group = &main["managed_group"];
+        let (other, group_id) = (text(&group["agent_ids"][0]), text(&group["id"]));
+        for path in [
+            format!("/v1/agents/{other}"),
+            format!("/v1/groups/{group_id}"),
+            format!("/v1/agents/{}/groups", text(&main["id"])),
+        ] {
+            assert_eq!(ada.get(&server, &path).await.status, 200, "{path}");
+            assert_eq!(bob.get(&server, &path).await.status, 404, "{path}");
+        }
+        let count = |person: Person| {
+            let server = &server;
+            async move { person.get(server, "/v1/groups/count").await.body }
+        };
+        let blocks = ada.get(&server, "/v1/blocks/").await.body;
+        assert_eq!(blocks.as_array().unwrap().len(), 2, "{blocks}");
+        let foreign = json!({ "agent_ids": [main["id"]], "description": "" });
+        assert_eq!(bob.post(&server, "/v1/groups/", &foreign).await.status, 409);
+        assert_eq!(count(ada).await, 1);
+        assert_eq!(count(bob).await, 0);
+    }
+
     async fn sleeptime_is_switched_on_and_off_and_on(server) {
         let more = json!({ "memory_blocks": [{ "label": "human", "value": "Bob" }] });
         let main = agent(&server, more).await;
@@ -184,34 +212,4 @@ async fn what_looks_after_a_memory_has_none_that_looks_after_its_own() {
         server.get(&path).await.body["enable_sleeptime"],
         Value::Null
     );
-}
-
-on_both! {
-    async fn what_looks_after_a_users_agent_is_the_users(server) {
-        let ada = Person::new(&server, "ada").await;
-        let bob = Person::new(&server, "bob").await;
-        let body = json!({ "model": "bulkhead/scripted", "enable_sleeptime": true,
-            "memory_blocks": [{ "label": "human", "value": "private" }] });
-        let main = ada.made(&server, "/v1/agents/", &body).await;
-        let group = &main["managed_group"];
-        let (other, group_id) = (text(&group["agent_ids"][0]), text(&group["id"]));
-        for path in [
-            format!("/v1/agents/{other}"),
-            format!("/v1/groups/{group_id}"),
-            format!("/v1/agents/{}/groups", text(&main["id"])),
-        ] {
-            assert_eq!(ada.get(&server, &path).await.status, 200, "{path}");
-            assert_eq!(bob.get(&server, &path).await.status, 404, "{path}");
-        }
-        let count = |person: Person| {
-            let server = &server;
-            async move { person.get(server, "/v1/groups/count").await.body }
-        };
-        let blocks = ada.get(&server, "/v1/blocks/").await.body;
-        assert_eq!(blocks.as_array().unwrap().len(), 2, "{blocks}");
-        let foreign = json!({ "agent_ids": [main["id"]], "description": "" });
-        assert_eq!(bob.post(&server, "/v1/groups/", &foreign).await.status, 409);
-        assert_eq!(count(ada).await, 1);
-        assert_eq!(count(bob).await, 0);
-    }
 }

@@ -204,7 +204,8 @@ on_both! {
         let (main, other) = pair(&server, json!({})).await;
         script(&server, &other, "wait 60s\nsay too late").await;
         let run = background(&say(&server, &main, "say hello").await).unwrap();
-        let deleted = server.delete(&format!("/v1/agents/{main}"));
+        let path = format!("/v1/agents/{main}");
+        let deleted = server.delete(&path);
         let deleted = tokio::time::timeout(Duration::from_secs(20), deleted).await;
         assert_eq!(deleted.expect("the run is cancelled").status, 200);
         assert_eq!(server.get(&format!("/v1/runs/{run}")).await.status, 404);

@@ -1,7 +1,10 @@
 //! What is done with a thread beside runs: its system message is made anew, its history dropped, a
 //! tool called by hand.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
 
 use bulkhead_domain::{
     Agent, Message, Part, Timestamp,
@@ -67,6 +70,28 @@ impl Engine {
     /// Failures of the database; those agents that came before are done by then.
     pub async fn recompile_for_block(&self, block: &BlockId) -> Result<(), AgentError> {
         let agents = self.store().agent_ids_of_block(block).await?;
+        for agent_id in agents {
+            self.recompile_after_change(agent_id).await?;
+        }
+        Ok(())
+    }
+
+    /// Makes the system message of the other agents that have one of these blocks anew, because an
+    /// agent wrote them.
+    ///
+    /// # Errors
+    ///
+    /// Failures of the database; those agents that came before are done by then.
+    pub(crate) async fn recompile_others(
+        &self,
+        writer: AgentId,
+        blocks: impl IntoIterator<Item = BlockId>,
+    ) -> Result<(), AgentError> {
+        let mut agents = BTreeSet::new();
+        for block in blocks {
+            agents.extend(self.store().agent_ids_of_block(&block).await?);
+        }
+        agents.remove(&writer);
         for agent_id in agents {
             self.recompile_after_change(agent_id).await?;
         }
@@ -239,6 +264,8 @@ impl Engine {
             .await;
         if services.is_changed() {
             self.recompile_after_change(agent_id).await?;
+            self.recompile_others(agent_id, services.memory.written())
+                .await?;
         }
         Ok(Some(executed))
     }

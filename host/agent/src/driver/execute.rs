@@ -87,6 +87,7 @@ impl Driver {
         };
         gathered.tools += began.elapsed();
         gathered.memory_changed |= services.is_changed();
+        gathered.changed_blocks.extend(services.memory.written());
         let mut returns = Vec::with_capacity(executed.len());
         for ((call, ran), done) in calls.iter().zip(ran).zip(executed) {
             // A call that was refused is none for the rules.

@@ -3,6 +3,7 @@
 //!
 //! - [`ask`]: one question to the model, with its pieces. [`execute`]: tools of one reply.
 //! - [`step`]: one step from question to commit. [`resume`]: an answer to a request for approval.
+//! - [`sleeptime`]: a run's end as those see it that look after the agent's memory.
 //! - [`end`]: how a run ends in the database. [`shrink`]: the context is made shorter. [`instead`]:
 //!   another model where one fails. [`preview`]: the first question, without a run.
 //!
@@ -16,9 +17,10 @@ mod instead;
 mod preview;
 mod resume;
 mod shrink;
+mod sleeptime;
 mod step;
 
-pub(crate) use end::{cancelled_before, told};
+pub(crate) use end::{Failed, cancelled_before, told};
 pub use preview::Preview;
 
 use std::{
@@ -29,8 +31,10 @@ use std::{
 };
 
 use bulkhead_domain::{
-    Agent, LlmConfig, Message, Role, Run, RunStatus, StopReason, Usage, id::AgentId,
-    platform::Standing, rule_book::CallHistory,
+    Agent, LlmConfig, Message, Role, Run, RunStatus, StopReason, Usage,
+    id::{AgentId, RunId},
+    platform::Standing,
+    rule_book::CallHistory,
 };
 use bulkhead_llm::Endpoint;
 use bulkhead_store::{MessageFilter, Store, StoreError, ThreadFilter};
@@ -91,6 +95,8 @@ pub(crate) struct Driver {
     context_tokens: Option<i64>,
     messages: Vec<Arc<Message>>,
     logprobs: Option<Value>,
+    /// Runs of those that look after the agent's memory.
+    background: Vec<RunId>,
     began: Instant,
     ttft_ns: Option<i64>,
     /// Whether the listener heard something of an answer.
@@ -176,7 +182,7 @@ impl Driver {
         let ended = match result {
             Ok(outcome) => Ok(outcome),
             Err((error, after_output)) => {
-                let failed = end::Failed {
+                let failed = Failed {
                     thread,
                     run_id,
                     is_whole,
@@ -234,15 +240,21 @@ impl Driver {
         }
         stopped
             .map_err(|error| (error, driver.told))
-            .map(|reason| Outcome {
-                run_id: driver.run.id,
-                stop_reason: reason,
-                usage: driver.usage,
-                steps: driver.steps,
-                context_tokens: driver.context_tokens,
-                messages: driver.messages,
-                logprobs: driver.logprobs,
-            })
+            .map(|reason| driver.outcome(reason))
+    }
+
+    /// What came of the run until now.
+    fn outcome(&self, reason: StopReason) -> Outcome {
+        Outcome {
+            run_id: self.run.id,
+            stop_reason: reason,
+            usage: self.usage,
+            steps: self.steps,
+            context_tokens: self.context_tokens,
+            messages: self.messages.clone(),
+            logprobs: self.logprobs.clone(),
+            background: self.background.clone(),
+        }
     }
 
     async fn is_cancelled_elsewhere(&self) -> bool {
@@ -294,6 +306,7 @@ impl Driver {
             context_tokens: None,
             messages: Vec::new(),
             logprobs: None,
+            background: Vec::new(),
             began,
             ttft_ns: None,
             told: false,

@@ -137,14 +137,17 @@ impl Driver {
         }
         if gathered.memory_changed {
             commit.system = self.rewritten_system().await?;
+            self.rewrite_others(&gathered.changed_blocks).await;
         }
         if let Flow::Stop(reason) = flow {
-            commit.run = Some(self.ended(reason));
+            commit.run = Some(self.ended_with(reason, &commit.messages));
             commit.last_stop_reason = Some(reason);
+            commit.sleeptime = self.sleeptime_run();
         }
         commit.at = Timestamp::now();
         let committed = self.store.commit_step(&commit).await?;
         self.thread.stored();
+        self.look_after(committed.sleeptime.as_ref());
         self.show(&returned, Shown::Not).await;
         Ok(settled(flow, &committed))
     }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use bulkhead_domain::{
     Message, Part, Receipt, Role, Step, StepMetrics, StepStatus, StopReason, Timestamp, ToolCall,
     ToolReturn, Trace, Usage,
-    id::{MessageId, StepId, TraceId},
+    id::{BlockId, MessageId, StepId, TraceId},
 };
 use bulkhead_llm::{ChatReply, Finish};
 use bulkhead_store::{Committed, RunUpdate, StepCommit, SystemContent};
@@ -43,6 +43,8 @@ pub(super) struct Gathered {
     pub(super) receipts: Vec<(String, Receipt)>,
     pub(super) tools: Duration,
     pub(super) memory_changed: bool,
+    /// The blocks that its tools wrote.
+    pub(super) changed_blocks: Vec<BlockId>,
 }
 
 impl Driver {
@@ -333,6 +335,7 @@ impl Driver {
         commit.messages.extend(gathered.messages.iter().cloned());
         if gathered.memory_changed {
             commit.system = self.rewritten_system().await?;
+            self.rewrite_others(&gathered.changed_blocks).await;
         }
         commit
             .traces
@@ -341,11 +344,13 @@ impl Driver {
         commit.step = Some(record);
         commit.at = Timestamp::now();
         if let Flow::Stop(reason) = flow {
-            commit.run = Some(self.ended(reason));
+            commit.run = Some(self.ended_with(reason, &gathered.messages));
             commit.last_stop_reason = Some(reason);
+            commit.sleeptime = self.sleeptime_run();
         }
         let committed = self.store.commit_step(&commit).await?;
         self.thread.stored();
+        self.look_after(committed.sleeptime.as_ref());
         // What the model wrote was told before its tools ran.
         for message in &gathered.messages {
             let is_shown = match message.role {

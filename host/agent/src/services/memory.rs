@@ -1,7 +1,7 @@
 //! The agent's memory blocks.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::atomic::{AtomicBool, Ordering},
 };
 
@@ -13,6 +13,7 @@ use bulkhead_domain::{
 use bulkhead_sandbox::services::{MemoryBlock, MemoryError, MemoryService};
 use bulkhead_store::{Store, StoreError};
 use futures::future::BoxFuture;
+use parking_lot::Mutex;
 
 use super::unavailable;
 
@@ -23,6 +24,8 @@ pub(crate) struct AgentMemory {
     /// Blocks of the conversation that stand in the place of the agent's, by label.
     isolated: BTreeMap<String, BlockId>,
     changed: AtomicBool,
+    /// The blocks whose values were written.
+    written: Mutex<BTreeSet<BlockId>>,
 }
 
 impl AgentMemory {
@@ -36,12 +39,18 @@ impl AgentMemory {
             agent_id,
             isolated,
             changed: AtomicBool::new(false),
+            written: Mutex::default(),
         }
     }
 
     /// Whether something was written.
     pub(crate) fn is_changed(&self) -> bool {
         self.changed.load(Ordering::Acquire)
+    }
+
+    /// The blocks whose values were written since this was asked last.
+    pub(crate) fn written(&self) -> BTreeSet<BlockId> {
+        std::mem::take(&mut *self.written.lock())
     }
 
     fn actor(&self) -> String {
@@ -115,6 +124,7 @@ impl MemoryService for AgentMemory {
             let version = i64::try_from(version).unwrap_or(i64::MAX);
             let written = self.write(label, &value, version).await.map_err(refused)?;
             self.changed.store(true, Ordering::Release);
+            self.written.lock().insert(written.id);
             Ok(view(written))
         })
     }

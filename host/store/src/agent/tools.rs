@@ -5,9 +5,8 @@ use std::{collections::HashMap, sync::Arc};
 use bulkhead_domain::id::AgentId;
 
 use super::{
-    limits, missing,
+    limits, lock, missing,
     relations::{asked, by_agent, distinct, expect_known},
-    row::lock,
 };
 use crate::{
     Result, Store, StoreError, ToolRecord, check,

@@ -24,6 +24,7 @@ mod documents;
 mod failures;
 mod folders;
 mod grants;
+mod groups;
 mod hostile;
 mod internal;
 mod jobs;

@@ -313,6 +313,7 @@ on_both! {
         assert_eq!(secrets(&store, &new.agent).await, pairs([("A", "1")]));
 
         let relations = AgentRelations {
+            sleeptime: None,
             tool_ids: Some(vec![clock, dice]),
             block_ids: Some(vec![notes.id, human.id]),
             tags: Some(texts(["new"])),
@@ -328,6 +329,7 @@ on_both! {
         assert_eq!(store.tags_of(&[id]).await.unwrap()[&id], ["new"]);
         assert_eq!(store.identities_of(&[id]).await.unwrap()[&id][0].id, owner.id);
         let none = AgentRelations {
+            sleeptime: None,
             tool_ids: Some(vec![]), block_ids: Some(vec![]), tags: Some(vec![]),
             secrets: Some(vec![]), identity_ids: Some(vec![]),
             ..Default::default()

@@ -49,6 +49,7 @@ mod database;
 mod folder;
 mod full;
 mod grant;
+mod group;
 mod history;
 mod identity;
 mod instance;

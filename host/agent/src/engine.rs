@@ -21,7 +21,7 @@ use crate::{
     driver::Driver,
     event::{Event, Listener},
     lease::Said,
-    ports::{Models, Tools},
+    ports::{Background, Models, Tools},
     recent::Recent,
     request::RunRequest,
     services::Waits,
@@ -41,6 +41,7 @@ struct Inner {
     store: Store,
     models: Arc<dyn Models>,
     tools: OnceLock<Arc<dyn Tools>>,
+    background: OnceLock<Arc<dyn Background>>,
     /// Where other servers share the database: how long a turn counts of which nothing is heard.
     turn_silence: OnceLock<Duration>,
     active: ActiveRuns,
@@ -99,6 +100,8 @@ pub struct Outcome {
     pub logprobs: Option<Value>,
     /// Whether its listener did not hear all of it, because it was cancelled while nothing was taken.
     pub has_gap: bool,
+    /// The runs of other agents that it set going in the background.
+    pub background: Vec<RunId>,
 }
 
 /// A run that failed.
@@ -142,6 +145,7 @@ impl Engine {
             store,
             models,
             tools: OnceLock::new(),
+            background: OnceLock::new(),
             turn_silence: OnceLock::new(),
             active: ActiveRuns::default(),
             waits: Waits::default(),
@@ -157,6 +161,21 @@ impl Engine {
     pub fn set_tools(&self, tools: Arc<dyn Tools>) {
         // A second time would be a defect of the caller, and the first stays.
         let _ = self.0.tools.set(tools);
+    }
+
+    /// What drives the runs that the engine itself begins. Known and said as [`Self::set_tools`]; where
+    /// nobody says, they are only driven.
+    pub fn set_background(&self, background: Arc<dyn Background>) {
+        let _ = self.0.background.set(background);
+    }
+
+    pub(crate) fn background(&self) -> Option<&Arc<dyn Background>> {
+        self.0.background.get()
+    }
+
+    /// Does this on a task that the end of the engine waits for.
+    pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        self.0.tracker.spawn(work);
     }
 
     /// Has runs take turns with those of other servers on the same database: one works on a thread at
@@ -302,14 +321,20 @@ impl Engine {
     /// A run that can be cancelled from now on, unless its thread is about to be deleted or too many
     /// wait already.
     fn new_run(&self, request: &RunRequest, alone: bool) -> Result<(Run, ActiveRun), AgentError> {
+        let run = self.noted(request);
+        let thread = request.thread();
+        let active = self.0.active.begin(run.id, thread, alone, &self.0.root)?;
+        Ok((run, active))
+    }
+
+    /// A run as it is stored when it begins.
+    pub(crate) fn noted(&self, request: &RunRequest) -> Run {
         let mut run = Self::unstored(request);
         if self.turn_silence().is_some() {
             // Until it has its turn.
             run.status = RunStatus::Created;
         }
-        let thread = request.thread();
-        let active = self.0.active.begin(run.id, thread, alone, &self.0.root)?;
-        Ok((run, active))
+        run
     }
 
     /// A run as it begins.
@@ -335,7 +360,13 @@ impl Engine {
     }
 
     /// A run that is stored.
-    fn begun(&self, request: RunRequest, run: Run, active: ActiveRun, began: Instant) -> Begun {
+    pub(crate) fn begun(
+        &self,
+        request: RunRequest,
+        run: Run,
+        active: ActiveRun,
+        began: Instant,
+    ) -> Begun {
         let active = Arc::new(active);
         Begun {
             undriven: Undriven::new(self, &run, &active),

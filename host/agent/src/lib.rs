@@ -13,7 +13,8 @@
 //! - [`prompt`], [`start`], [`defaults`]: what an agent begins with and is told. [`pack`], [`clock`]:
 //!   notices and times as models read them.
 //! - [`approval`]: requests that wait. [`compact`]: contexts that fill up. [`upkeep`], [`overview`]:
-//!   what is done and shown beside runs. `services`: memory and recall for a tool's sandbox.
+//!   what is done and shown beside runs. `sleeptime`: agents that look after another one's memory.
+//!   `services`: memory and recall for a tool's sandbox.
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
 
 mod abandoned;
@@ -41,6 +42,7 @@ pub mod prompt;
 mod recent;
 pub mod request;
 mod services;
+mod sleeptime;
 pub mod start;
 #[cfg(test)]
 mod testing;
@@ -60,7 +62,7 @@ pub use event::{Delta, Event, Listener, Piece, Shown};
 pub use input::{Decision, Incoming, Input};
 pub use overview::ContextOverview;
 pub use pack::CompactionStats;
-pub use ports::{Executed, Invocation, Models, Tools};
+pub use ports::{Background, Executed, Invocation, Models, Tools};
 pub use request::{ClientSkill, Listening, RunRequest, RunType};
 pub use start::first_messages;
 pub use turn::TURN_SILENCE;

@@ -1,4 +1,4 @@
-//! What the loop needs from outside: models to ask, and tools to run.
+//! What the loop needs from outside: models to ask, tools to run, and who drives what nobody waits for.
 
 use std::sync::Arc;
 
@@ -13,7 +13,10 @@ use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use crate::AgentError;
+use crate::{
+    AgentError,
+    engine::{Begun, Outcome},
+};
 
 /// Chat models of all providers.
 pub trait Models: Send + Sync {
@@ -35,6 +38,14 @@ pub trait Tools: Send + Sync {
     /// Runs a tool and says how it ended, in the words for clients and models. A call that was
     /// cancelled ends soon, and says so.
     fn call(&self, call: Invocation) -> BoxFuture<'_, Executed>;
+}
+
+/// What drives runs for which nobody waits.
+pub trait Background: Send + Sync {
+    /// Drives a run to its end, and keeps what it tells for whoever looks for it. Returns at once.
+    fn drive(&self, begun: Begun);
+    /// What clients find of a run's outcome in its metadata.
+    fn result(&self, outcome: &Outcome) -> Value;
 }
 
 /// One call of a tool on behalf of an agent.

@@ -1,10 +1,44 @@
-//! Stored messages in the form that a model is sent.
+//! Stored messages in the form that a model is sent, and as text that one reads.
+
+use std::fmt::Write as _;
 
 use bulkhead_domain::{Message, Part, Role, ToolStatus};
 use bulkhead_llm::ChatMessage;
 
 /// What a model reads that sees no images, after a result that has some.
 const IMAGE_LEFT_OUT: &str = "\n[Image left out: this model does not see images]";
+/// Bytes of a transcript for each token of the model's window: fewer than the four of plain English,
+/// since the request has more in it than the transcript.
+pub(crate) const CHARS_PER_TOKEN: i64 = 3;
+
+/// What was said, a line for each text, call and result, at most about `most` bytes of it: the middle is
+/// what goes.
+pub(crate) fn plain<'a>(messages: impl IntoIterator<Item = &'a Message>, most: usize) -> String {
+    let mut lines = String::new();
+    for message in messages {
+        let who = match message.role {
+            Role::Approval | Role::Assistant => "assistant",
+            role => role.as_str(),
+        };
+        let text = message.plain_text();
+        if !text.is_empty() {
+            let _ = writeln!(lines, "[{who}] {text}");
+        }
+        for call in &message.tool_calls {
+            let _ = writeln!(lines, "[{who}] calls {}({})", call.name, call.arguments);
+        }
+        for returned in &message.tool_returns {
+            let _ = writeln!(lines, "[tool {}] {}", returned.name, returned.text);
+        }
+    }
+    if lines.len() > most {
+        let half = most / 2;
+        let (head, tail) = (lines.floor_char_boundary(half), lines.len() - half);
+        let tail = lines.ceil_char_boundary(tail);
+        lines = format!("{}\n[…]\n{}", &lines[..head], &lines[tail..]);
+    }
+    lines
+}
 
 /// The conversation of these messages, oldest first; the system prompt is none of them.
 ///

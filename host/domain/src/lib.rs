@@ -7,7 +7,7 @@
 //! - [`outcome`]: how a call ended, as the host saw it; a guest cannot forge one.
 //! - [`receipt`]: what one call did and consumed.
 //! - [`agent`], [`block`], [`message`], [`model`], [`run`]: agents and what they remember and do.
-//! - [`identity`]: to whom agents and blocks belong.
+//! - [`identity`]: to whom agents and blocks belong. [`group`]: agents that work together.
 //! - [`tool_rule`]: which tools an agent may and must call when; [`rule_book`]: what that means.
 //! - [`conversation`]: further threads of an agent; [`archive`]: texts that agents look up.
 //! - [`folder`]: collections of files that agents read.
@@ -21,6 +21,7 @@ pub mod content;
 pub mod conversation;
 pub mod digest;
 pub mod folder;
+pub mod group;
 pub mod id;
 pub mod identity;
 pub mod message;
@@ -41,6 +42,7 @@ pub use content::{Content, Output, Problem, ToolError, Upstream};
 pub use conversation::Conversation;
 pub use digest::{Digest, Hasher};
 pub use folder::{AgentFile, FilePassage, FileStatus, Folder, FolderFile};
+pub use group::{Group, Manager, ManagerType};
 pub use id::Id;
 pub use identity::{Identity, IdentityProperty, IdentityPropertyType, IdentityType};
 pub use message::{

@@ -17,7 +17,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     Config, abandoned,
-    agents::{models::AllModels, tools::SandboxTools},
+    agents::{background::ServerBackground, models::AllModels, tools::SandboxTools},
     app::App,
     calls::Calls,
     data_dir, database, file_work,
@@ -270,6 +270,8 @@ async fn open(config: &Config, closing: CancellationToken) -> Result<Arc<App>, S
         metrics,
     });
     app.engine.set_tools(Arc::new(SandboxTools::of(&app)));
+    app.engine
+        .set_background(Arc::new(ServerBackground::of(&app)));
     match config.is_shared() {
         true => app.engine.share(config.run_silence.min(TURN_SILENCE)),
         false => abandoned::end_all(&app).await,

@@ -44,7 +44,7 @@
 //!   resolved to; [`sandbox_type`], [`sandbox_config`], [`sandbox_variable`]: what all tools of
 //!   one kind of sandbox are given.
 //! - [`agent`], [`block`], [`identity`]: agents with all that hangs on them; [`paging`]: pages of
-//!   their lists.
+//!   their lists; [`group`]: agents that work together.
 //! - [`receipt_writer`]: many receipts in one commit, off the path of calls.
 //! - [`message`], [`conversation`], [`thread`]: what was said, and what of it a model sees;
 //!   [`run`], [`step`]: what agents did; the commit of a step ([`Store::commit_step`]).
@@ -68,6 +68,7 @@ pub mod error;
 mod fold;
 pub mod folder;
 pub mod grant;
+pub mod group;
 pub mod identity;
 pub mod instance;
 pub mod key;
@@ -115,6 +116,7 @@ pub use folder::{
     FileWork, FolderAgentsFilter, FolderFileFilter, FolderFilter, FolderSize, NewFile, Opened,
 };
 pub use grant::{Grant, GrantFilter};
+pub use group::{GroupFilter, GroupRelations, NewSleeptime, SleeptimeTurn};
 pub use identity::{IdentityFilter, IdentityRelations};
 pub use instance::{InstanceFilter, InstanceRecord};
 pub use key::{InstallationKey, KeyError};

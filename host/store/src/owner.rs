@@ -1,6 +1,6 @@
-//! Whose things are: who made an agent, a block, a tool, an archive, a folder or an identity. What an
-//! agent has (conversations, runs, steps, messages, its view of files) is whose the agent is; a passage
-//! is whose its archive or folder is, a file whose its folder is.
+//! Whose things are: who made an agent, a block, a tool, an archive, a folder, an identity or a group.
+//! What an agent has (conversations, runs, steps, messages, its view of files) is whose the agent is; a
+//! passage is whose its archive or folder is, a file whose its folder is.
 //!
 //! A tool is everybody's unless a user of the platform made it: those of the server itself, and what
 //! the operator saved, have other creators or none. That is not noted anywhere but found in the table
@@ -17,7 +17,7 @@ use crate::{
 
 /// What an id begins with, and the query for the users who made the things with such ids; it ends
 /// before the list of ids.
-const KINDS: [(&str, &str); 14] = [
+const KINDS: [(&str, &str); 15] = [
     (
         "agent-",
         "SELECT t.id, u.id FROM agents t LEFT JOIN users u ON u.id = t.created_by_id
@@ -41,6 +41,11 @@ const KINDS: [(&str, &str); 14] = [
     (
         "identity-",
         "SELECT t.id, u.id FROM identities t LEFT JOIN users u ON u.id = t.created_by_id
+        WHERE t.id IN (",
+    ),
+    (
+        "group-",
+        "SELECT t.id, u.id FROM agent_groups t LEFT JOIN users u ON u.id = t.created_by_id
         WHERE t.id IN (",
     ),
     (
@@ -113,7 +118,7 @@ impl Owner {
 
 impl Store {
     /// Whose the things with these ids are, of whatever kinds (`agent-`, `block-`, `tool-`,
-    /// `archive-`, `identity-`, `conv-`, `run-`, `step-`, `message-`, `passage-`,
+    /// `archive-`, `identity-`, `group-`, `conv-`, `run-`, `step-`, `message-`, `passage-`,
     /// `source-`, `file-`, `file_agent-`): an entry for each that is there. [`FILTER_LIST_MAX`] at once at most.
     pub async fn owners(&self, ids: &[&str]) -> Result<HashMap<String, Owner>> {
         if ids.len() > FILTER_LIST_MAX {

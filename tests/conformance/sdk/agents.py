@@ -15,7 +15,7 @@ import sys
 # Imported in the order in which they run.
 from resources import agents, blocks, tools  # noqa: F401
 from resources import messages, streams, failures, tool_calls, approvals  # noqa: F401
-from resources import runs, conversations, upkeep, knowledge, folders, models, files, mcp  # noqa: F401
+from resources import runs, conversations, upkeep, knowledge, folders, models, files, mcp, sleeptime  # noqa: F401
 from resources.testing import run_checks
 
 if "FAKE_OPENAI" in os.environ:

@@ -41,6 +41,8 @@ async fn things(server: &TestServer, person: &Person) -> BTreeMap<&'static str, 
         json!({}),
     )
     .await;
+    let group = json!({ "agent_ids": [agent_id], "description": "private" });
+    let group = made("/v1/groups/", group).await;
     let input = json!({ "input": "private", "streaming": false });
     let answer = made(&format!("/v1/agents/{agent_id}/messages"), input).await;
     let message = answer["messages"][0].clone();
@@ -54,6 +56,7 @@ async fn things(server: &TestServer, person: &Person) -> BTreeMap<&'static str, 
         .body;
     BTreeMap::from([
         ("block_id", text(&block["id"]).to_owned()),
+        ("group_id", text(&group["id"]).to_owned()),
         ("archive_id", archive_id),
         ("folder_id", text(&folder["id"]).to_owned()),
         ("source_id", text(&folder["id"]).to_owned()),

@@ -1,17 +1,14 @@
 //! The summary of what leaves a context: who is asked for it, and how.
 
-use std::fmt::Write as _;
-
-use bulkhead_domain::{CompactionMode, LlmConfig, Message, Part, Role};
+use bulkhead_domain::{CompactionMode, LlmConfig, Message, Part};
 use bulkhead_llm::{ChatMessage, ChatRequest, ToolChoice, catalog::settings};
 use serde_json::Value;
 
 use super::Job;
-use crate::{AgentError, fallback, transcript::chat_messages};
-
-/// Characters of a transcript for each token of the model's window: fewer than the four of plain
-/// English, since the request has more in it than the transcript.
-const CHARS_PER_TOKEN: i64 = 3;
+use crate::{
+    AgentError, fallback,
+    transcript::{CHARS_PER_TOKEN, chat_messages, plain},
+};
 
 const PROMPT: &str = "Summarise the conversation between a user and an AI agent that you are given. \
     The summary replaces it in the agent's view: keep facts, names, numbers, decisions, open \
@@ -173,31 +170,9 @@ fn with_settings(mut model: LlmConfig, own: &Value) -> LlmConfig {
     model
 }
 
-/// The messages as text, at most `most` characters of it: the middle is what goes.
+/// The messages as text between marks, at most `most` bytes of it.
 fn transcript(messages: &[Message], most: usize) -> String {
-    let mut lines = String::new();
-    for message in messages {
-        let who = match message.role {
-            Role::Approval | Role::Assistant => "assistant",
-            role => role.as_str(),
-        };
-        let text = message.plain_text();
-        if !text.is_empty() {
-            let _ = writeln!(lines, "[{who}] {text}");
-        }
-        for call in &message.tool_calls {
-            let _ = writeln!(lines, "[{who}] calls {}({})", call.name, call.arguments);
-        }
-        for returned in &message.tool_returns {
-            let _ = writeln!(lines, "[tool {}] {}", returned.name, returned.text);
-        }
-    }
-    if lines.len() > most {
-        let half = most / 2;
-        let (head, tail) = (lines.floor_char_boundary(half), lines.len() - half);
-        let tail = lines.ceil_char_boundary(tail);
-        lines = format!("{}\n[…]\n{}", &lines[..head], &lines[tail..]);
-    }
+    let lines = plain(messages, most);
     format!("<start_transcript>\n{lines}<end_transcript>\n. Generate the summary.")
 }
 

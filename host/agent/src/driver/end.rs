@@ -90,24 +90,25 @@ pub(crate) async fn cancelled_before(store: &Store, run: &Run) -> Result<Outcome
         messages: Vec::new(),
         logprobs: None,
         has_gap: false,
+        background: Vec::new(),
     })
 }
 
 /// A run that failed.
-pub(super) struct Failed {
-    pub(super) thread: ThreadKey,
-    pub(super) run_id: RunId,
+pub(crate) struct Failed {
+    pub(crate) thread: ThreadKey,
+    pub(crate) run_id: RunId,
     /// Whether its answer is one whole, and no stream.
-    pub(super) is_whole: bool,
-    pub(super) took: Duration,
+    pub(crate) is_whole: bool,
+    pub(crate) took: Duration,
     /// Whether it had its turn. Else others of its thread may work meanwhile, and the agent goes on
     /// waiting for an approval if it does.
-    pub(super) works: bool,
+    pub(crate) works: bool,
 }
 
 impl Failed {
     /// Stores that it failed, and why.
-    pub(super) async fn store(&self, store: &Store, error: &AgentError) {
+    pub(crate) async fn store(&self, store: &Store, error: &AgentError) {
         let run_id = self.run_id;
         if let AgentError::Store(error) = error {
             tracing::error!(run = %run_id, %error, "the database failed a run");

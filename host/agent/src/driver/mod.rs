@@ -3,6 +3,7 @@
 //!
 //! - [`ask`]: one question to the model, with its pieces. [`execute`]: tools of one reply.
 //! - [`step`]: one step from question to commit. [`resume`]: an answer to a request for approval.
+//! - [`sleeptime`]: a run's end as those see it that look after the agent's memory.
 //! - [`end`]: how a run ends in the database. [`shrink`]: the context is made shorter. [`instead`]:
 //!   another model where one fails. [`preview`]: the first question, without a run.
 //!
@@ -16,9 +17,10 @@ mod instead;
 mod preview;
 mod resume;
 mod shrink;
+mod sleeptime;
 mod step;
 
-pub(crate) use end::{cancelled_before, told};
+pub(crate) use end::{Failed, cancelled_before, told};
 pub use preview::Preview;
 
 use std::{
@@ -29,8 +31,10 @@ use std::{
 };
 
 use bulkhead_domain::{
-    Agent, LlmConfig, Message, Role, Run, RunStatus, StopReason, Trace, Usage, id::AgentId,
-    platform::Standing, rule_book::CallHistory,
+    Agent, LlmConfig, Message, Role, Run, RunStatus, StopReason, Trace, Usage,
+    id::{AgentId, RunId},
+    platform::Standing,
+    rule_book::CallHistory,
 };
 use bulkhead_llm::Endpoint;
 use bulkhead_store::{MessageFilter, Store, StoreError, ThreadFilter};
@@ -94,6 +98,8 @@ pub(crate) struct Driver {
     /// Of summaries that the step caused that goes on, or has just been stored.
     traces: Vec<Trace>,
     logprobs: Option<Value>,
+    /// Runs of those that look after the agent's memory.
+    background: Vec<RunId>,
     began: Instant,
     ttft_ns: Option<i64>,
     /// Whether the listener heard something of an answer.
@@ -184,7 +190,7 @@ impl Driver {
         let ended = match result {
             Ok(outcome) => Ok(outcome),
             Err((error, after_output)) => {
-                let failed = end::Failed {
+                let failed = Failed {
                     thread,
                     run_id,
                     is_whole,
@@ -245,16 +251,22 @@ impl Driver {
         }
         stopped
             .map_err(|error| (error, driver.told))
-            .map(|reason| Outcome {
-                run_id: driver.run.id,
-                stop_reason: reason,
-                usage: driver.usage,
-                steps: driver.steps,
-                context_tokens: driver.context_tokens,
-                messages: driver.messages,
-                logprobs: driver.logprobs,
-                has_gap: driver.has_gap,
-            })
+            .map(|reason| driver.outcome(reason))
+    }
+
+    /// What came of the run until now.
+    fn outcome(&self, reason: StopReason) -> Outcome {
+        Outcome {
+            run_id: self.run.id,
+            stop_reason: reason,
+            usage: self.usage,
+            steps: self.steps,
+            context_tokens: self.context_tokens,
+            messages: self.messages.clone(),
+            logprobs: self.logprobs.clone(),
+            has_gap: self.has_gap,
+            background: self.background.clone(),
+        }
     }
 
     /// Puts what tools wrote into the memory, in a step that was not stored, into the system message.
@@ -323,6 +335,7 @@ impl Driver {
             messages: Vec::new(),
             traces: Vec::new(),
             logprobs: None,
+            background: Vec::new(),
             began,
             ttft_ns: None,
             told: false,

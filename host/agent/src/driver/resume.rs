@@ -147,12 +147,14 @@ impl Driver {
             commit.system = self.rewritten_system().await?;
         }
         if let Flow::Stop(reason) = flow {
-            commit.run = Some(self.ended(reason));
+            commit.run = Some(self.ended_with(reason, &commit.messages));
             commit.last_stop_reason = Some(reason);
+            commit.sleeptime = self.sleeptime_run();
         }
         commit.at = Timestamp::now();
         let committed = self.store.commit_step(&commit).await?;
         self.stored();
+        self.look_after(committed.sleeptime.as_ref());
         self.tell_others_of(&gathered.shared_blocks).await;
         self.show_stored(&gathered.messages).await;
         Ok(settled(flow, &committed))

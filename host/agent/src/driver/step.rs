@@ -353,11 +353,13 @@ impl Driver {
         commit.step = Some(record);
         commit.at = Timestamp::now();
         if let Flow::Stop(reason) = flow {
-            commit.run = Some(self.ended(reason));
+            commit.run = Some(self.ended_with(reason, &gathered.messages));
             commit.last_stop_reason = Some(reason);
+            commit.sleeptime = self.sleeptime_run();
         }
         let committed = self.store.commit_step(&commit).await?;
         self.stored();
+        self.look_after(committed.sleeptime.as_ref());
         self.tell_others_of(&gathered.shared_blocks).await;
         self.show_stored(&gathered.messages).await;
         let ended = settled(flow, &committed);

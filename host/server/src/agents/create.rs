@@ -10,7 +10,7 @@ use bulkhead_domain::{
 };
 use bulkhead_store::{NewAgent, StoreError, ToolRecord};
 
-use super::{body, body::CreateAgent, checks, name, toolset};
+use super::{body, body::CreateAgent, checks, name, sleeptime, toolset};
 use crate::{
     app::App,
     contract::Refusal,
@@ -47,6 +47,7 @@ pub(crate) async fn prepare(app: &App, mut body: CreateAgent) -> Result<NewAgent
         keep_images(app, messages).await?;
     }
     let block_ids = body.block_ids.take().unwrap_or_default();
+    let with_sleeptime = body.enable_sleeptime == Some(true);
     let tags = body.tags.take().unwrap_or_default();
     let identity_ids = body.identity_ids.take().unwrap_or_default();
     let older = body.tool_exec_environment_variables.take();
@@ -60,7 +61,12 @@ pub(crate) async fn prepare(app: &App, mut body: CreateAgent) -> Result<NewAgent
     let mut agent = agent(body, agent_type, llm, embedding, rules);
     let messages = first_messages(&agent, &blocks, sequence);
     agent.message_ids = messages.iter().map(|message| message.id).collect();
+    let sleeptime = match with_sleeptime {
+        true => Some(sleeptime::of(app, &agent, &blocks).await?),
+        false => None,
+    };
     Ok(NewAgent {
+        sleeptime,
         new_blocks,
         block_ids,
         tool_ids: tools.into_iter().map(|tool: ToolRecord| tool.id).collect(),

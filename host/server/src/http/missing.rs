@@ -86,6 +86,7 @@ fn kind(what: &str) -> &str {
         "block of this agent" | "block" => "BlocksAgents",
         "tool" => "Tool",
         "identity" => "Identity",
+        "group" => "Group",
         "archive" => "Archive",
         "folder" => "Source",
         "file" => "FileMetadata",

@@ -1,6 +1,6 @@
 //! The HTTP API: one file a resource, and what they share.
 //!
-//! - [`agents`], [`blocks`], [`archives`], [`identities`], [`tags`]: agents and what hangs on them, as
+//! - [`agents`], [`groups`], [`blocks`], [`archives`], [`identities`], [`tags`]: agents and what hangs on them, as
 //!   clients of the V1 API know them. [`tools`]: their tools. [`missing`]: what of it is not there.
 //! - [`folders`]: files that agents read.
 //! - [`mcp_servers`]: where tools run that do not run here.
@@ -31,6 +31,7 @@ pub(crate) mod events;
 pub(crate) mod folders;
 pub(crate) mod forwarded;
 pub(crate) mod grants;
+pub(crate) mod groups;
 pub(crate) mod health;
 pub(crate) mod identities;
 mod internal;
@@ -86,6 +87,7 @@ fn documented() -> OpenApiRouter<AppState> {
         conversations::routes(),
         folders::routes(),
         folders::legacy::routes(),
+        groups::routes(),
         health::routes(),
         identities::routes(),
         jobs::routes(),

@@ -25,6 +25,9 @@ use bulkhead_domain::{
     platform::Instance,
 };
 
+use crate::NewSleeptime;
+
+pub(crate) use create::insert_agent;
 pub use equipped::EquippedAgent;
 pub(crate) use filter::push_tags;
 pub use filter::{AgentFilter, AgentOrder};
@@ -59,6 +62,8 @@ pub struct NewAgent {
     pub instance: Option<Instance>,
     /// Its first messages, in order. The agent's `message_ids` say which are in its context.
     pub messages: Vec<Message>,
+    /// The agent that looks after its memory.
+    pub sleeptime: Option<Box<NewSleeptime>>,
 }
 
 impl NewAgent {
@@ -76,6 +81,7 @@ impl NewAgent {
             file_tool_ids: Vec::new(),
             instance: None,
             messages: Vec::new(),
+            sleeptime: None,
         }
     }
 }
@@ -107,6 +113,8 @@ pub struct AgentRelations {
     pub folder_ids: Option<Vec<FolderId>>,
     /// The tools that read files: an agent gets them with its first folder, and they go with the last.
     pub file_tool_ids: Vec<String>,
+    /// An agent that is to look after its memory, unless there is one.
+    pub sleeptime: Option<Box<NewSleeptime>>,
 }
 
 /// Printed without the values of its secrets.
@@ -119,6 +127,7 @@ impl std::fmt::Debug for AgentRelations {
             .field("secrets", &self.secrets.as_deref().map(keys))
             .field("identity_ids", &self.identity_ids)
             .field("folder_ids", &self.folder_ids)
+            .field("sleeptime", &self.sleeptime)
             .finish()
     }
 }

@@ -5,9 +5,9 @@ use std::{collections::HashMap, sync::Arc};
 use bulkhead_domain::{Agent, RuleKind, Timestamp, ToolRule, id::AgentId};
 
 use super::{
-    limits, missing,
+    limits, lock, missing,
     relations::{asked, by_agent, distinct, expect_known},
-    row::{self, by_id, lock, record},
+    row::{self, by_id, record},
 };
 use crate::{
     Result, Store, StoreError, ToolRecord, check,

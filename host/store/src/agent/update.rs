@@ -1,6 +1,9 @@
 //! Changes of an agent.
 
-use bulkhead_domain::{Agent, Timestamp, id::AgentId};
+use bulkhead_domain::{
+    Agent, Timestamp,
+    id::{AgentId, BlockId},
+};
 
 use super::{
     AgentRelations, limits, missing,
@@ -13,12 +16,14 @@ use super::{
 use crate::{
     Result, Store, StoreError,
     folder::{open, put_folders},
+    group::{insert_pair, lock_with_owned, mirror},
     instance::note_instance,
     sql::{Durability, Statement},
 };
 
 impl Store {
-    /// Changes an agent and what hangs on it, all or nothing; gives the agent as it is then.
+    /// Changes an agent and what hangs on it, all or nothing; gives the agent as it is then. An agent
+    /// that was made to look after its memory gets and loses blocks with it.
     ///
     /// Nobody else changes the agent from before `edit` sees it until it is stored. Its id and
     /// when it was made stay what they were. The ids of its messages are written only where
@@ -48,6 +53,11 @@ impl Store {
                 Some(lock_blocks(&mut transaction, &ids).await?)
             }
         };
+        // Those that were made for it have the same blocks.
+        let owned = match blocks {
+            Some(_) => lock_with_owned(&mut transaction, id).await?,
+            None => Vec::new(),
+        };
         let mut query = by_id(id);
         query.push(transaction.for_update());
         let former = transaction.optional(query).await?;
@@ -69,9 +79,19 @@ impl Store {
             note_instance(&mut transaction, agent.id, agent.updated_at).await?;
         }
         if let Some(blocks) = blocks {
+            let had = "SELECT block_id FROM agent_blocks WHERE agent_id = $1";
+            let had = transaction.all(Statement::new(had).bind(id.to_string()));
+            let mut lost = Vec::new();
+            for row in &had.await? {
+                let block: BlockId = row.parsed(0, "block id")?;
+                if !blocks.iter().any(|(kept, _)| *kept == block) {
+                    lost.push(block);
+                }
+            }
             let unlink = Statement::new("DELETE FROM agent_blocks WHERE agent_id = $1");
             transaction.defer(unlink.bind(id.to_string())).await?;
             link_blocks(&mut transaction, id, &blocks).await?;
+            mirror(&mut transaction, &owned, &lost, &blocks).await?;
         }
         if let Some(ids) = &relations.tool_ids {
             put_tools(&mut transaction, id, ids).await?;
@@ -88,6 +108,9 @@ impl Store {
         if let Some(folders) = &relations.folder_ids {
             put_folders(&mut transaction, id, folders, &relations.file_tool_ids).await?;
             open::sync(&mut transaction, id).await?;
+        }
+        if let Some(sleeptime) = &relations.sleeptime {
+            insert_pair(&mut transaction, self.sealer(), id, sleeptime).await?;
         }
         transaction.commit().await?;
         Ok(agent)

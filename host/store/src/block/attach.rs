@@ -9,13 +9,15 @@ use bulkhead_domain::{
 use super::row::{COLUMNS, insert, record};
 use crate::{
     AgentFilter, Paging, Result, Store, StoreError,
-    agent::{limits, lock, lock_blocks, missing},
+    agent::{limits, lock_blocks, missing},
     check,
+    group::{lock_with_owned, mirror},
     sql::{Durability, Statement, Transaction},
 };
 
 impl Store {
-    /// Gives an agent a block, after those that it has. Whether it did not have it.
+    /// Gives an agent a block, after those that it has, and those that were made to look after its
+    /// memory too. Whether it did not have it.
     ///
     /// [`StoreError::NotFound`] where there is no such agent or block, [`StoreError::NameTaken`]
     /// with the label where the agent has another block with it.
@@ -26,16 +28,18 @@ impl Store {
             StoreError::UnknownReferences { what, .. } => missing(what, block),
             error => error,
         })?;
-        lock(&mut transaction, agent).await?;
+        let owned = lock_with_owned(&mut transaction, agent).await?;
         let mut attached = false;
-        for (block, label) in blocks {
-            attached |= link(&mut transaction, agent, &block, &label).await?;
+        for (block, label) in &blocks {
+            attached |= link(&mut transaction, agent, block, label).await?;
         }
+        mirror(&mut transaction, &owned, &[], &blocks).await?;
         transaction.commit().await?;
         Ok(attached)
     }
 
-    /// Makes a block and gives it to an agent, after those that it has. It is whose the agent is,
+    /// Makes a block and gives it to an agent, after those that it has, and to those that were made to
+    /// look after its memory. It is whose the agent is,
     /// unless it says otherwise. Errors as [`Store::attach_block`]; then there is no such block.
     pub async fn create_block_for(&self, agent: &AgentId, block: &Block) -> Result<()> {
         let mut transaction = self.database().begin(Durability::Process).await?;
@@ -45,21 +49,27 @@ impl Store {
         let creator = creator.map_or(Ok(None), |row| row.optional_text(0))?;
         let block_only = std::slice::from_ref(block);
         insert(&mut transaction, block_only, creator.as_deref()).await?;
-        lock(&mut transaction, agent).await?;
+        let owned = lock_with_owned(&mut transaction, agent).await?;
         link(&mut transaction, agent, &block.id, &block.label).await?;
+        let new = [(block.id, block.label.clone())];
+        mirror(&mut transaction, &owned, &[], &new).await?;
         transaction.commit().await
     }
 
-    /// Takes a block from an agent; it stays where it is otherwise. Whether the agent had it.
+    /// Takes a block from an agent, and from those that were made to look after its memory; it stays
+    /// where it is otherwise. Whether the agent had it.
     /// [`StoreError::NotFound`] where there is no such agent.
     pub async fn detach_block(&self, agent: &AgentId, block: &BlockId) -> Result<bool> {
         let mut transaction = self.database().begin(Durability::Process).await?;
-        lock(&mut transaction, agent).await?;
+        let owned = lock_with_owned(&mut transaction, agent).await?;
         let delete = "DELETE FROM agent_blocks WHERE agent_id = $1 AND block_id = $2";
         let delete = Statement::new(delete)
             .bind(agent.to_string())
             .bind(block.to_string());
         let detached = transaction.execute(delete).await? > 0;
+        if detached {
+            mirror(&mut transaction, &owned, &[*block], &[]).await?;
+        }
         transaction.commit().await?;
         Ok(detached)
     }

@@ -23,7 +23,7 @@ pub use filter::{RunFilter, RunOrder};
 pub use metrics::{RunMetrics, ToolUsed};
 pub use otids::OTIDS_MAX;
 pub use queue::{Ahead, Asking, Why};
-pub(crate) use row::{run_of, run_to_change};
+pub(crate) use row::{insert_if_active, run_of, run_to_change};
 pub use turn::Turn;
 pub use update::RunUpdate;
 pub(crate) use update::apply_update;

@@ -38,6 +38,16 @@ pub(super) async fn insert(transaction: &mut Transaction, run: &Run) -> Result<(
     write(transaction, insert, run, ")").await
 }
 
+/// Writes a run that is not there yet, if its agent takes messages; whether it does.
+pub(crate) async fn insert_if_active(transaction: &mut Transaction, run: &Run) -> Result<bool> {
+    let insert = "INSERT INTO runs (id, agent_id, conversation_id, status, stop_reason, background,
+            total_duration_ns, created_at, size, document, alive_at)
+        SELECT $1, id, $3, $4, $5, $6, $7, $8, $9, $10, ";
+    let end = " FROM agents WHERE id = $2 AND standing = 'active'";
+    let statement = statement(insert, run, transaction.clock(), end)?;
+    Ok(transaction.execute(statement).await? > 0)
+}
+
 /// Writes a run, in place of the one with its id. When its server last said that it works on it stays
 /// what it was: anybody may write a run.
 pub(super) async fn put(transaction: &mut Transaction, run: &Run) -> Result<()> {
@@ -66,6 +76,17 @@ async fn write(
     run: &Run,
     end: &'static str,
 ) -> Result<()> {
+    let statement = statement(begin, run, transaction.clock(), end)?;
+    transaction.defer(statement).await
+}
+
+/// The statement that writes a run: `begin` ends where `clock` stands.
+fn statement(
+    begin: &'static str,
+    run: &Run,
+    clock: &'static str,
+    end: &'static str,
+) -> Result<Statement> {
     let document = document(run)?;
     let mut statement = Statement::new(begin)
         .bind(run.id.to_string())
@@ -78,8 +99,8 @@ async fn write(
         .bind(run.created_at)
         .bind(i64::try_from(document.len()).unwrap_or(i64::MAX))
         .bind(document);
-    statement.push(transaction.clock()).push(end);
-    transaction.defer(statement).await
+    statement.push(clock).push(end);
+    Ok(statement)
 }
 
 /// What it means that a new run was not taken: nothing but its agent is referred to.

@@ -1,7 +1,7 @@
 //! The commit of a step: all that a step changed, in one transaction.
 
 use bulkhead_domain::{
-    Message, Part, Receipt, Run, Step, StopReason, Timestamp, Trace,
+    Message, Part, Receipt, Run, RunStatus, Step, StopReason, Timestamp, Trace,
     id::{AgentId, ConversationId, MessageId},
 };
 
@@ -11,7 +11,8 @@ use super::{
     trace::put_trace,
 };
 use crate::{
-    Result, RunUpdate, Store, StoreError,
+    Result, RunUpdate, SleeptimeTurn, Store, StoreError,
+    group::count_turn,
     message::{insert_messages, missing, record, replace_content, select},
     receipt::insert_receipt,
     run::{apply_update, run_of, run_to_change},
@@ -53,6 +54,9 @@ pub struct StepCommit {
     /// Whether nothing is written where a person has paused or terminated the agent. For work that
     /// is no run, so that nobody cancels it then.
     pub expects_active: bool,
+    /// What the runs of the agents that look after this one's memory begin as: the run completes with
+    /// this commit, and counts as a request to this agent where it does.
+    pub sleeptime: Option<Run>,
     /// When all this is so.
     pub at: Timestamp,
 }
@@ -83,6 +87,8 @@ pub struct Committed {
     /// The run, where the commit named one. A run that was ended by somebody else is as that
     /// one left it: this is where an agent sees that it was cancelled.
     pub run: Option<Run>,
+    /// What those that look after the agent's memory are to do now.
+    pub sleeptime: Option<SleeptimeTurn>,
 }
 
 impl StepCommit {
@@ -102,6 +108,7 @@ impl StepCommit {
             last_stop_reason: None,
             keeps_request: false,
             expects_active: false,
+            sleeptime: None,
             at: Timestamp::now(),
         }
     }
@@ -148,8 +155,13 @@ impl Store {
         commit
             .write_agent(&mut transaction, &thread, reason)
             .await?;
+        let completed = |run: &&Run| run.status == RunStatus::Completed;
+        let sleeptime = match (&commit.sleeptime, run.as_ref().filter(completed)) {
+            (Some(first), Some(_)) => count_turn(&mut transaction, &agent, first).await?,
+            _ => None,
+        };
         transaction.commit().await?;
-        Ok(Committed { run })
+        Ok(Committed { run, sleeptime })
     }
 }
 

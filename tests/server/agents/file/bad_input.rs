@@ -104,17 +104,14 @@ async fn ids_that_contradict_each_other_are_listed_all_at_once() {
 async fn what_this_server_can_not_hold_is_named() {
     let server = TestServer::start().await;
     let text = refused(&server, |document| {
-        document["groups"] = json!([
-            { "id": "group-0", "agent_ids": ["agent-0"], "description": "" },
-        ]);
         document["mcp_servers"] = json!([
             { "id": "mcp_server-0", "server_type": "sse", "server_name": "far" },
         ]);
     });
     assert_eq!(
         text.await,
-        "This server can't hold everything that is in the file, and imported nothing: groups: \
-         group-0; MCP servers that are not registered here \
+        "This server can't hold everything that is in the file, and imported nothing: MCP servers \
+         that are not registered here \
          at that address: far. Take it out of the file to import the rest."
     );
     assert_eq!(counts(&server).await[0], 0);

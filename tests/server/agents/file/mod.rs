@@ -1,11 +1,12 @@
 //! Agents as files, out of a server and into one.
 //!
 //! - [`export`], [`import`]: what is written, and what becomes of it. [`tools`]: the file's tools.
-//! - [`waiting`]: an open request for approval. [`bad_input`]: what is refused, in which words.
+//! - [`sleeptime`]: agents that look after others. [`waiting`]: an open request for approval. [`bad_input`]: what is refused, in which words.
 
 mod bad_input;
 mod export;
 mod import;
+mod sleeptime;
 mod tools;
 mod waiting;
 

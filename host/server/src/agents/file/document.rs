@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use bulkhead_domain::{
-    Agent, Block, CompactionSettings, EmbeddingConfig, LlmConfig, Timestamp, ToolRule,
+    Agent, Block, CompactionSettings, EmbeddingConfig, Group, LlmConfig, Timestamp, ToolRule,
 };
 use bulkhead_store::McpServerRecord;
 use serde::{Deserialize, Serialize};
@@ -16,8 +16,6 @@ use super::{
     tool::FileTool,
 };
 
-/// The local id of the one agent of a document.
-pub(super) const AGENT: &str = "agent-0";
 /// Which server wrote it, where others have the version of their database.
 const WRITER: &str = concat!("bulkhead-", env!("CARGO_PKG_VERSION"));
 
@@ -27,7 +25,7 @@ pub(crate) struct AgentFile {
     #[schema(value_type = Vec<Object>)]
     pub(super) agents: Vec<WrittenAgent>,
     #[schema(value_type = Vec<Object>)]
-    groups: [(); 0],
+    groups: Vec<WrittenGroup>,
     #[schema(value_type = Vec<Object>)]
     pub(super) blocks: Vec<WrittenBlock>,
     #[schema(value_type = Vec<Object>)]
@@ -57,15 +55,16 @@ pub(crate) struct Skill {
 
 impl AgentFile {
     pub(super) fn new(
-        agent: WrittenAgent,
+        agents: Vec<WrittenAgent>,
+        groups: Vec<WrittenGroup>,
         blocks: Vec<WrittenBlock>,
         (tools, mcp_servers): (Vec<FileTool>, Vec<WrittenMcpServer>),
         (sources, files): (Vec<WrittenSource>, Vec<WrittenFile>),
         skills: Vec<Skill>,
     ) -> Self {
         Self {
-            agents: vec![agent],
-            groups: [],
+            agents,
+            groups,
             blocks,
             files,
             sources,
@@ -75,6 +74,40 @@ impl AgentFile {
             metadata: BTreeMap::from([("revision_id", WRITER)]),
             created_at: offset(Timestamp::now()),
         }
+    }
+}
+
+/// Agents that work together. Who leads them is named by a local id.
+#[derive(Serialize)]
+pub(super) struct WrittenGroup {
+    id: String,
+    agent_ids: Vec<String>,
+    description: String,
+    manager_config: Value,
+    project_id: Option<()>,
+    shared_block_ids: [(); 0],
+    hidden: Option<bool>,
+}
+
+impl WrittenGroup {
+    /// `manager` and `agent_ids` are local ids. None where the group can't be written.
+    pub(super) fn new(
+        group: Group,
+        id: String,
+        manager: &str,
+        agent_ids: Vec<String>,
+    ) -> Option<Self> {
+        let mut manager_config = serde_json::to_value(&group.manager).ok()?;
+        manager_config["manager_agent_id"] = manager.into();
+        Some(Self {
+            id,
+            agent_ids,
+            description: group.description,
+            manager_config,
+            project_id: None,
+            shared_block_ids: [],
+            hidden: group.hidden,
+        })
     }
 }
 
@@ -112,7 +145,7 @@ pub(super) fn without_query(url: &str) -> &str {
 /// add something at import is switched off.
 #[derive(Serialize)]
 pub(super) struct WrittenAgent {
-    id: &'static str,
+    id: String,
     name: String,
     agent_type: &'static str,
     system: String,
@@ -165,7 +198,7 @@ pub(super) struct WrittenAgent {
     in_context_message_ids: Vec<String>,
     messages: Vec<FileMessage>,
     files_agents: Vec<WrittenAttachment>,
-    group_ids: [(); 0],
+    group_ids: Vec<String>,
 }
 
 /// What hangs on a written agent, under local ids.
@@ -180,14 +213,16 @@ pub(super) struct Hanging {
     pub(super) keys: Vec<String>,
     pub(super) context: Vec<String>,
     pub(super) messages: Vec<FileMessage>,
+    pub(super) group_ids: Vec<String>,
 }
 
 impl WrittenAgent {
-    pub(super) fn new(agent: Agent, hanging: Hanging) -> Self {
+    /// `id`: its local id.
+    pub(super) fn new(agent: Agent, id: String, hanging: Hanging) -> Self {
         let keys = hanging.keys.into_iter();
         let secrets: BTreeMap<_, _> = keys.map(|key| (key, "")).collect();
         Self {
-            id: AGENT,
+            id,
             name: agent.name,
             agent_type: agent.agent_type.as_str(),
             system: agent.system,
@@ -239,7 +274,7 @@ impl WrittenAgent {
             in_context_message_ids: hanging.context,
             messages: hanging.messages,
             files_agents: hanging.attachments,
-            group_ids: [],
+            group_ids: hanging.group_ids,
         }
     }
 }

@@ -1,17 +1,22 @@
-//! An agent of this server as a document.
+//! An agent of this server as a document, with the one that was made to look after its memory.
 
-use std::collections::{BTreeSet, HashMap};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
 
 use bulkhead_domain::{
-    Agent, Message,
+    Agent, Group, Message,
     id::{AgentId, ConversationId, McpServerId, MessageId},
 };
-use bulkhead_store::{MessageFilter, PAGE_MAX, StoreError, ThreadFilter};
+use bulkhead_store::{MessageFilter, PAGE_MAX, StoreError, ThreadFilter, ToolRecord};
 
 use super::{
     BYTES_MAX, MESSAGES_MAX,
-    document::{AGENT, AgentFile, Hanging, Skill, WrittenAgent, WrittenBlock, WrittenMcpServer},
-    folders,
+    document::{
+        AgentFile, Hanging, Skill, WrittenAgent, WrittenBlock, WrittenGroup, WrittenMcpServer,
+    },
+    folders::Folders,
     message::FileMessage,
     tool::FileTool,
 };
@@ -40,34 +45,46 @@ pub(crate) struct Wanted {
 /// 404 where the agent or its conversation is not there; 400 where its history is larger than a file
 /// may be; 409 where it changes whenever it is read.
 pub(crate) async fn export(app: &App, id: AgentId, wanted: Wanted) -> Result<Vec<u8>, Refusal> {
-    let agent = agent(app, id).await?;
-    let mut hanging = Hanging::default();
-    let blocks = blocks(app, &agent, &mut hanging).await?;
-    let tools = tools(app, &agent, &mut hanging).await?;
-    let folders = folders::of(app, &agent).await?;
-    hanging.source_ids = folders
-        .sources
-        .iter()
-        .map(|source| source.id.clone())
-        .collect();
-    hanging.attachments = folders.attachments;
-    let folders = (folders.sources, folders.files);
-    let tags = app.store.tags_of(&[id]).await.map_err(missing::stored)?;
-    hanging.tags = tags.into_values().flatten().collect();
-    let secrets = app.store.secrets_of(&[id]).await;
-    let secrets = secrets.map_err(missing::stored)?.into_values().flatten();
-    hanging.keys = secrets.map(|secret| secret.key).collect();
-    let context = context(app, id, wanted.conversation_id).await?;
-    if !wanted.scrub_messages {
-        let history = history(app, id, wanted.conversation_id, context).await?;
-        hanging.context = history.context;
-        hanging.messages = history.messages;
+    let main = agent(app, id).await?;
+    let mut writing = Writing::default();
+    let (group, others) = sleeptime(app, &main).await?;
+    let group_ids: Vec<_> = group.iter().map(|_| GROUP.to_owned()).collect();
+    let mut written = Vec::with_capacity(1 + others.len());
+    for (at, agent) in std::iter::once(main).chain(others).enumerate() {
+        let local = format!("agent-{at}");
+        let mut hanging = hanging(app, &agent, &local, &mut writing).await?;
+        hanging.group_ids.clone_from(&group_ids);
+        // A conversation is of the agent that was asked for.
+        let conversation = wanted.conversation_id.filter(|_| at == 0);
+        let context = context(app, agent.id, conversation).await?;
+        if !wanted.scrub_messages {
+            let history = history(app, &agent, &local, conversation, context, &writing.size);
+            let history = history.await?;
+            writing.size = history.size;
+            hanging.context = history.context;
+            hanging.messages = history.messages;
+        }
+        written.push((agent, local, hanging));
     }
+    let members = written.iter().skip(1).map(|(_, local, _)| local.clone());
+    let members = members.collect();
+    let group = group.and_then(|group| {
+        let (_, manager, _) = written.first()?;
+        WrittenGroup::new(group, GROUP.to_owned(), manager, members)
+    });
+    let servers = mcp_servers(app, &writing.tools).await?;
     let skills = wanted.skills;
     // Large histories take long to write: not on a thread that others wait for.
     let written = tokio::task::spawn_blocking(move || {
-        let agent = WrittenAgent::new(agent, hanging);
-        serde_json::to_vec_pretty(&AgentFile::new(agent, blocks, tools, folders, skills))
+        let agents = written.into_iter();
+        let agents = agents.map(|(agent, local, hanging)| WrittenAgent::new(agent, local, hanging));
+        let groups = group.into_iter().collect();
+        let tools = writing.tools();
+        let blocks = writing.blocks.all;
+        let tools = (tools, servers);
+        let folders = (writing.folders.sources, writing.folders.files);
+        let file = AgentFile::new(agents.collect(), groups, blocks, tools, folders, skills);
+        serde_json::to_vec_pretty(&file)
     });
     let written = written.await.map_err(|error| Rejection::host(&error))?;
     let written = written.map_err(|error| Rejection::host(&error))?;
@@ -77,35 +94,111 @@ pub(crate) async fn export(app: &App, id: AgentId, wanted: Wanted) -> Result<Vec
     Ok(written)
 }
 
-async fn blocks(
-    app: &App,
-    agent: &Agent,
-    hanging: &mut Hanging,
-) -> Result<Vec<WrittenBlock>, Refusal> {
-    let blocks = app.store.blocks_of(&[agent.id]).await;
-    let blocks = blocks.map_err(missing::stored)?.into_values().flatten();
-    let written = blocks.enumerate().map(|(at, block)| {
-        let id = format!("block-{at}");
-        hanging.block_ids.push(id.clone());
-        WrittenBlock::new(block, id)
-    });
-    Ok(written.collect())
+/// The local id of the one group of a document.
+const GROUP: &str = "group-0";
+
+/// What agents of a document share, each thing once, and how much is written by now.
+#[derive(Default)]
+struct Writing {
+    blocks: Shared<WrittenBlock>,
+    tools: Shared<Arc<ToolRecord>>,
+    folders: Folders,
+    size: Size,
 }
 
-/// The agent's tools that whoever asks sees, and the MCP servers that run some of them.
-async fn tools(
+/// Things of a kind, and their local ids by those of the database.
+struct Shared<T> {
+    ids: HashMap<String, String>,
+    all: Vec<T>,
+}
+
+impl<T> Default for Shared<T> {
+    fn default() -> Self {
+        Self {
+            ids: HashMap::new(),
+            all: Vec::new(),
+        }
+    }
+}
+
+impl<T> Shared<T> {
+    /// The local id of a thing, which is taken in where it is new.
+    fn local(&mut self, id: String, prefix: &str, thing: impl FnOnce(String) -> T) -> String {
+        if let Some(local) = self.ids.get(&id) {
+            return local.clone();
+        }
+        let local = format!("{prefix}-{}", self.all.len());
+        self.all.push(thing(local.clone()));
+        self.ids.insert(id, local.clone());
+        local
+    }
+}
+
+impl Writing {
+    fn tools(&self) -> Vec<FileTool> {
+        let tools = self.tools.all.iter().enumerate();
+        let written = tools.map(|(at, tool)| FileTool::of(tool, format!("tool-{at}")));
+        written.collect()
+    }
+}
+
+/// The group of an agent and those that were made to look after its memory, and the latter; neither
+/// where there is none.
+async fn sleeptime(app: &App, main: &Agent) -> Result<(Option<Group>, Vec<Agent>), Refusal> {
+    let made = app.store.sleeptime_agents_of(&main.id).await?;
+    let groups = app.store.managed_groups(&[main.id]).await;
+    let group = groups.map_err(missing::stored)?.remove(&main.id);
+    let looks_after = |group: &Group| group.agent_ids.iter().any(|id| made.contains(id));
+    let Some(group) = group.filter(looks_after) else {
+        return Ok((None, Vec::new()));
+    };
+    let mut agents = Vec::new();
+    for id in group.agent_ids.iter().filter(|id| made.contains(id)) {
+        agents.extend(app.store.agent(id).await?);
+    }
+    Ok((Some(group), agents))
+}
+
+/// What hangs on an agent but for its history, under local ids: of its tools those that whoever asks
+/// sees. `local`: its own local id.
+async fn hanging(
     app: &App,
     agent: &Agent,
-    hanging: &mut Hanging,
-) -> Result<(Vec<FileTool>, Vec<WrittenMcpServer>), Refusal> {
-    let tools = app.store.tools_of(&[agent.id]).await;
-    let tools: Vec<_> = tools
-        .map_err(missing::stored)?
-        .into_values()
-        .flatten()
-        .filter(|tool| scope::sees(tool))
-        .collect();
-    let of_servers = tools.iter().filter_map(|tool| tool.mcp.as_ref());
+    local: &str,
+    writing: &mut Writing,
+) -> Result<Hanging, Refusal> {
+    let id = [agent.id];
+    let mut hanging = Hanging::default();
+    let blocks = app.store.blocks_of(&id).await;
+    for block in blocks.map_err(missing::stored)?.into_values().flatten() {
+        let known = block.id.to_string();
+        let written = |local| WrittenBlock::new(block, local);
+        let local = writing.blocks.local(known, "block", written);
+        hanging.block_ids.push(local);
+    }
+    let tools = app.store.tools_of(&id).await;
+    let tools = tools.map_err(missing::stored)?.into_values().flatten();
+    for tool in tools.filter(|tool| scope::sees(tool)) {
+        let local = writing.tools.local(tool.id.clone(), "tool", |_| tool);
+        hanging.tool_ids.push(local);
+    }
+    let folders = writing.folders.of(app, agent, local).await?;
+    hanging.source_ids = folders.source_ids;
+    hanging.attachments = folders.attachments;
+    let tags = app.store.tags_of(&id).await.map_err(missing::stored)?;
+    hanging.tags = tags.into_values().flatten().collect();
+    let secrets = app.store.secrets_of(&id).await;
+    let secrets = secrets.map_err(missing::stored)?.into_values().flatten();
+    hanging.keys = secrets.map(|secret| secret.key).collect();
+    Ok(hanging)
+}
+
+/// The MCP servers that run some of the tools.
+async fn mcp_servers(
+    app: &App,
+    tools: &Shared<Arc<ToolRecord>>,
+) -> Result<Vec<WrittenMcpServer>, Refusal> {
+    let of_servers = tools.all.iter().filter_map(|tool| tool.mcp.as_ref());
     let ids: BTreeSet<McpServerId> = of_servers.map(|mcp| mcp.server_id).collect();
     let mut servers = Vec::with_capacity(ids.len());
     for id in ids {
@@ -115,12 +208,7 @@ async fn tools(
             servers.push(WrittenMcpServer::new(server, local));
         }
     }
-    let written = tools.into_iter().enumerate().map(|(at, tool)| {
-        let id = format!("tool-{at}");
-        hanging.tool_ids.push(id.clone());
-        FileTool::of(&tool, id)
-    });
-    Ok((written.collect(), servers))
+    Ok(servers)
 }
 
 async fn agent(app: &App, id: AgentId) -> Result<Agent, Refusal> {
@@ -146,13 +234,16 @@ async fn context(
 /// The messages of a thread whose context nobody changed while they were read.
 async fn history(
     app: &App,
-    agent_id: AgentId,
+    agent: &Agent,
+    local: &str,
     conversation_id: Option<ConversationId>,
     mut context: Vec<MessageId>,
+    before: &Size,
 ) -> Result<History, Refusal> {
     for _ in 0..TRIES {
-        let history = read(app, agent_id, conversation_id, &context).await?;
-        let now = self::context(app, agent_id, conversation_id).await?;
+        let history = History::of(local, before);
+        let history = read(app, agent.id, history, conversation_id, &context).await?;
+        let now = self::context(app, agent.id, conversation_id).await?;
         match history {
             Some(history) if now == context => return Ok(history),
             _ => context = now,
@@ -169,10 +260,10 @@ async fn history(
 async fn read(
     app: &App,
     agent_id: AgentId,
+    mut history: History,
     conversation_id: Option<ConversationId>,
     context: &[MessageId],
 ) -> Result<Option<History>, Refusal> {
-    let mut history = History::default();
     let others = match app.store.messages_by_ids(&agent_id, context).await {
         Ok(messages) => messages,
         Err(StoreError::NotFound { .. }) => return Ok(None),
@@ -210,25 +301,45 @@ async fn read(
     Ok(Some(history))
 }
 
+/// How much of histories is written.
+#[derive(Clone, Copy, Default)]
+struct Size {
+    messages: usize,
+    bytes: usize,
+}
+
 /// Messages under local ids.
-#[derive(Default)]
 struct History {
+    /// The local id of the agent.
+    agent: String,
     ids: HashMap<MessageId, String>,
     /// Those that the model sees.
     context: Vec<String>,
     messages: Vec<FileMessage>,
-    bytes: usize,
+    /// With that of the agents before.
+    size: Size,
 }
 
 impl History {
+    fn of(agent: &str, before: &Size) -> Self {
+        Self {
+            agent: agent.to_owned(),
+            ids: HashMap::new(),
+            context: Vec::new(),
+            messages: Vec::new(),
+            size: *before,
+        }
+    }
+
     fn add(&mut self, message: &Message) -> Result<(), Refusal> {
-        let id = format!("message-{}", self.messages.len());
-        let file = FileMessage::of(message, id.clone(), AGENT);
+        let id = format!("message-{}", self.size.messages);
+        let file = FileMessage::of(message, id.clone(), &self.agent);
         let bytes = serde_json::to_vec(&file).map_err(|error| Rejection::host(&error))?;
-        self.bytes = self.bytes.saturating_add(bytes.len());
-        if self.bytes > BYTES_MAX || self.messages.len() == MESSAGES_MAX {
+        self.size.bytes = self.size.bytes.saturating_add(bytes.len());
+        if self.size.bytes > BYTES_MAX || self.size.messages == MESSAGES_MAX {
             return Err(too_large());
         }
+        self.size.messages += 1;
         self.ids.insert(message.id, id);
         self.messages.push(file);
         Ok(())

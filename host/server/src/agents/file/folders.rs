@@ -1,4 +1,4 @@
-//! Folders of an agent in a document: sources, their files with their texts, and which of them the
+//! Folders of agents in a document: sources, their files with their texts, and which of them each
 //! agent sees.
 
 use std::collections::HashMap;
@@ -11,14 +11,24 @@ use bulkhead_store::{AgentFileFilter, FolderFileFilter, PAGE_MAX, Paging};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{BYTES_MAX, ENTRIES_MAX, document::AGENT, message::offset};
+use super::{BYTES_MAX, ENTRIES_MAX, message::offset};
 use crate::{app::App, contract::Refusal, http::missing};
 
-/// What is written of an agent's folders.
+/// What is written of the folders of a document's agents, each once.
 #[derive(Default)]
 pub(super) struct Folders {
     pub(super) sources: Vec<WrittenSource>,
     pub(super) files: Vec<WrittenFile>,
+    source_ids: HashMap<FolderId, String>,
+    file_ids: HashMap<FileId, String>,
+    attachments: usize,
+    /// Bytes of texts.
+    bytes: usize,
+}
+
+/// What is written of one agent's folders.
+pub(super) struct OfAgent {
+    pub(super) source_ids: Vec<String>,
     pub(super) attachments: Vec<WrittenAttachment>,
 }
 
@@ -58,7 +68,7 @@ pub(super) struct WrittenFile {
 #[derive(Serialize)]
 pub(super) struct WrittenAttachment {
     id: String,
-    agent_id: &'static str,
+    agent_id: String,
     file_id: String,
     source_id: String,
     file_name: String,
@@ -69,60 +79,91 @@ pub(super) struct WrittenAttachment {
     end_line: Option<u64>,
 }
 
-/// The folders of an agent; 400 where they hold more than a file may have.
-pub(super) async fn of(app: &App, agent: &Agent) -> Result<Folders, Refusal> {
-    let mut written = Folders::default();
-    let folders = app.store.folders_of(&[agent.id]).await;
-    let folders = folders.map_err(missing::stored)?.into_values().flatten();
-    let mut source_ids: HashMap<FolderId, String> = HashMap::new();
-    let mut file_ids: HashMap<FileId, String> = HashMap::new();
-    let mut bytes = 0_usize;
-    for folder in folders {
-        let source_id = format!("source-{}", written.sources.len());
+impl Folders {
+    /// The folders of an agent, with its local id; 400 where those of all agents hold more than a file
+    /// may have.
+    pub(super) async fn of(
+        &mut self,
+        app: &App,
+        agent: &Agent,
+        local: &str,
+    ) -> Result<OfAgent, Refusal> {
+        let folders = app.store.folders_of(&[agent.id]).await;
+        let folders = folders.map_err(missing::stored)?.into_values().flatten();
+        let mut source_ids = Vec::new();
+        for folder in folders {
+            source_ids.push(self.folder(app, folder).await?);
+        }
+        Ok(OfAgent {
+            source_ids,
+            attachments: self.attachments(app, agent, local).await?,
+        })
+    }
+
+    /// The local id of a folder, which is taken in with its files where it is new.
+    async fn folder(&mut self, app: &App, folder: Folder) -> Result<String, Refusal> {
+        if let Some(known) = self.source_ids.get(&folder.id) {
+            return Ok(known.clone());
+        }
+        let source_id = format!("source-{}", self.sources.len());
         let mut filter = FolderFileFilter {
             folder_id: folder.id,
             with_content: true,
             paging: oldest(),
         };
-        source_ids.insert(folder.id, source_id.clone());
-        written.sources.push(source(folder, source_id.clone()));
+        self.source_ids.insert(folder.id, source_id.clone());
+        self.sources.push(source(folder, source_id.clone()));
         loop {
             let page = app.store.folder_files(&filter).await;
             let page = page.map_err(missing::stored)?;
             let Some(last) = page.last() else { break };
             filter.paging.after = Some(last.id.to_string());
             for file in page {
-                bytes = bytes.saturating_add(file.content.as_ref().map_or(0, String::len));
-                if bytes > BYTES_MAX || written.files.len() == ENTRIES_MAX {
+                let bytes = file.content.as_ref().map_or(0, String::len);
+                self.bytes = self.bytes.saturating_add(bytes);
+                if self.bytes > BYTES_MAX || self.files.len() == ENTRIES_MAX {
                     return Err(too_large());
                 }
-                let id = format!("file-{}", written.files.len());
-                file_ids.insert(file.id, id.clone());
-                written.files.push(self::file(file, id, source_id.clone()));
+                let id = format!("file-{}", self.files.len());
+                self.file_ids.insert(file.id, id.clone());
+                self.files.push(self::file(file, id, source_id.clone()));
             }
         }
+        Ok(source_id)
     }
-    let mut filter = AgentFileFilter {
-        agent_id: agent.id,
-        is_open: None,
-        paging: oldest(),
-    };
-    loop {
-        let page = app.store.agent_files(&filter).await;
-        let page = page.map_err(missing::stored)?;
-        let Some(last) = page.last() else { break };
-        filter.paging.after = Some(last.id.to_string());
-        for file in page {
-            // What came meanwhile is not in the document.
-            let names = (file_ids.get(&file.file_id), source_ids.get(&file.folder_id));
-            if let (Some(file_id), Some(source_id)) = names {
-                let id = format!("file_agent-{}", written.attachments.len());
-                let named = (id, file_id.clone(), source_id.clone());
-                written.attachments.push(attachment(file, named));
+
+    /// What an agent sees of the files that were taken in.
+    async fn attachments(
+        &mut self,
+        app: &App,
+        agent: &Agent,
+        local: &str,
+    ) -> Result<Vec<WrittenAttachment>, Refusal> {
+        let mut written = Vec::new();
+        let mut filter = AgentFileFilter {
+            agent_id: agent.id,
+            is_open: None,
+            paging: oldest(),
+        };
+        loop {
+            let page = app.store.agent_files(&filter).await;
+            let page = page.map_err(missing::stored)?;
+            let Some(last) = page.last() else { break };
+            filter.paging.after = Some(last.id.to_string());
+            for file in page {
+                // What came meanwhile is not in the document.
+                let file_id = self.file_ids.get(&file.file_id);
+                let source_id = self.source_ids.get(&file.folder_id);
+                if let (Some(file_id), Some(source_id)) = (file_id, source_id) {
+                    let id = format!("file_agent-{}", self.attachments);
+                    self.attachments += 1;
+                    let named = (id, file_id.clone(), source_id.clone());
+                    written.push(attachment(file, local, named));
+                }
             }
         }
+        Ok(written)
     }
-    Ok(written)
 }
 
 fn oldest() -> Paging {
@@ -167,11 +208,12 @@ fn file(file: FolderFile, id: String, source_id: String) -> WrittenFile {
 
 fn attachment(
     file: AgentFile,
+    agent: &str,
     (id, file_id, source_id): (String, String, String),
 ) -> WrittenAttachment {
     WrittenAttachment {
         id,
-        agent_id: AGENT,
+        agent_id: agent.to_owned(),
         file_id,
         source_id,
         file_name: file.path,

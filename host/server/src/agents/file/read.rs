@@ -42,14 +42,16 @@ pub(super) struct Group {
     pub(super) agent_ids: Vec<String>,
     #[serde(default)]
     pub(super) shared_block_ids: Vec<String>,
-    #[serde(default)]
-    manager_config: Value,
+    pub(super) description: String,
+    pub(super) hidden: Option<bool>,
+    /// Who leads it, by a local id; none where they take turns.
+    pub(super) manager_config: Option<Value>,
 }
 
 impl Group {
     /// The agent that leads it.
     pub(super) fn manager(&self) -> Option<&str> {
-        self.manager_config["manager_agent_id"].as_str()
+        self.manager_config.as_ref()?["manager_agent_id"].as_str()
     }
 }
 

@@ -34,6 +34,7 @@ pub(crate) async fn create(
             (!new.tags.is_empty(), Relations::TAGS),
             (!new.secrets.is_empty(), Relations::SECRETS),
             (!new.identity_ids.is_empty(), Relations::IDENTITIES),
+            (new.sleeptime.is_some(), Relations::GROUP),
         ] {
             if is_there {
                 relations = relations.and(relation);

@@ -19,7 +19,8 @@ pub(crate) struct Done {
     pub(crate) message: String,
 }
 
-/// Deletes an agent with its messages and runs, which are cancelled first; its blocks and tools stay.
+/// Deletes an agent with its messages and runs, which are cancelled first, and the agent that was made
+/// to look after its memory; blocks and tools stay.
 #[utoipa::path(
     delete,
     path = "/v1/agents/{agent_id}",
@@ -35,8 +36,12 @@ pub(crate) async fn delete(
     let id = find::id(&agent_id)?;
     expect_not_kept(&app, id).await?;
     let deleted = unbroken_contract(async move {
-        let _closed = closed(&app, id, ThreadFilter::Any).await?;
-        let isolated = isolated_blocks(&app, id).await?;
+        let mut held = vec![closed(&app, id, ThreadFilter::Any).await?];
+        let mut isolated = isolated_blocks(&app, id).await?;
+        for sleeptime in app.store.sleeptime_agents_of(&id).await? {
+            held.push(closed(&app, sleeptime, ThreadFilter::Any).await?);
+            isolated.extend(isolated_blocks(&app, sleeptime).await?);
+        }
         let deleted = app.store.delete_agent(&id).await?;
         for block in isolated {
             app.store.delete_block(&block).await?;

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use bulkhead_domain::{Agent, AgentSecret, Block, Folder, Identity, Message, id::AgentId};
+use bulkhead_domain::{Agent, AgentSecret, Block, Folder, Group, Identity, Message, id::AgentId};
 use bulkhead_store::ToolRecord;
 
 use super::relations::Relations;
@@ -21,6 +21,7 @@ pub(super) struct Hanging {
     pub(super) secrets: HashMap<AgentId, Vec<AgentSecret>>,
     pub(super) identities: HashMap<AgentId, Vec<Identity>>,
     pub(super) folders: HashMap<AgentId, Vec<Folder>>,
+    pub(super) groups: HashMap<AgentId, Group>,
     pub(super) pending: HashMap<AgentId, Message>,
 }
 
@@ -64,6 +65,9 @@ impl Hanging {
         }
         if relations.have(Relations::FOLDERS) {
             hanging.folders = store.folders_of(&ids).await.map_err(missing::stored)?;
+        }
+        if relations.have(Relations::GROUP) {
+            hanging.groups = store.managed_groups(&ids).await.map_err(missing::stored)?;
         }
         if relations.have(Relations::PENDING_APPROVAL) {
             hanging.pending = app.engine.pending_approvals(agents).await?;

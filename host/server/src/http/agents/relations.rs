@@ -23,8 +23,10 @@ impl Relations {
     pub(crate) const PENDING_APPROVAL: Self = Self(1 << 5);
     /// Its folders.
     pub(crate) const FOLDERS: Self = Self(1 << 6);
+    /// The group that it leads.
+    pub(crate) const GROUP: Self = Self(1 << 7);
     /// What answers to changes carry, and all answers to older clients.
-    pub(crate) const ALL: Self = Self(0b101_1111);
+    pub(crate) const ALL: Self = Self(0b1101_1111);
 
     /// These and those.
     #[must_use]
@@ -38,11 +40,11 @@ impl Relations {
     }
 }
 
-/// The words of `include`. Agents of this server have no groups yet.
+/// The words of `include`.
 const INCLUDES: &[(&str, Relations)] = &[
     ("agent.blocks", Relations::BLOCKS),
     ("agent.identities", Relations::IDENTITIES),
-    ("agent.managed_group", Relations::NONE),
+    ("agent.managed_group", Relations::GROUP),
     ("agent.pending_approval", Relations::PENDING_APPROVAL),
     ("agent.secrets", Relations::SECRETS),
     ("agent.sources", Relations::FOLDERS),
@@ -56,6 +58,8 @@ const OLDER: &[(&str, Relations)] = &[
     ("memory", Relations::BLOCKS),
     ("identities", Relations::IDENTITIES),
     ("identity_ids", Relations::IDENTITIES),
+    ("managed_group", Relations::GROUP),
+    ("multi_agent_group", Relations::GROUP),
     ("pending_approval", Relations::PENDING_APPROVAL),
     ("secrets", Relations::SECRETS),
     ("tool_exec_environment_variables", Relations::SECRETS),

@@ -2,11 +2,11 @@
 
 use axum::{Json, extract::State};
 use bulkhead_domain::{
-    Agent, CompactionSettings, LlmConfig, Message, StopReason, Timestamp, ToolRule,
+    Agent, CompactionSettings, LlmConfig, ManagerType, Message, StopReason, Timestamp, ToolRule,
     id::{AgentId, BlockId, IdentityId, MessageId},
 };
 use bulkhead_llm::catalog::keep_settings;
-use bulkhead_store::{AgentRelations, Disagreement, StoreError, thread::check_calls};
+use bulkhead_store::{AgentRelations, Disagreement, NewSleeptime, StoreError, thread::check_calls};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -16,7 +16,7 @@ use crate::{
     agents::{
         body, checks,
         choice::{Chosen, ModelChoice},
-        name,
+        name, sleeptime,
         toolset::Wanted,
     },
     app::App,
@@ -225,6 +225,9 @@ pub(crate) async fn update(
         let llm = chosen.llm.as_ref().unwrap_or(&agent.llm_config);
         checks::compaction(&app, settings, llm).await?;
     }
+    if body.enable_sleeptime == Some(true) {
+        relations.sleeptime = sleeptime_agent(&app, &agent).await?;
+    }
     let view = unbroken_contract(async move {
         // No run changes what its model sees meanwhile.
         let _held = match &body.message_ids {
@@ -269,6 +272,32 @@ async fn tools(
     let unseen = attached.iter().filter(|tool| !scope::sees(tool));
     ids.extend(unseen.map(|tool| tool.id.clone()));
     Ok(Kept::of(&attached, &new))
+}
+
+/// The agent that is to look after another one's memory from now on; none where there is one.
+///
+/// 409 for an agent of a project: what an agent costs that is not of the project would be nobody's.
+async fn sleeptime_agent(app: &App, agent: &Agent) -> Result<Option<Box<NewSleeptime>>, Refusal> {
+    sleeptime::expect_main(agent.agent_type)?;
+    if app.store.instance_of(agent.id).await?.is_some() {
+        return Err(Refusal::conflict(
+            "CONFLICT: the agent belongs to a project, and agents of projects have no sleeptime agent",
+        ));
+    }
+    let groups = app.store.managed_groups(&[agent.id]).await;
+    let groups = groups.map_err(missing::stored)?;
+    let has_one = groups.get(&agent.id).is_some_and(|group| {
+        let kind = group.manager.manager_type();
+        let looks_after = matches!(kind, ManagerType::Sleeptime | ManagerType::VoiceSleeptime);
+        looks_after && !group.agent_ids.is_empty()
+    });
+    if has_one {
+        return Ok(None);
+    }
+    let blocks = app.store.blocks_of(&[agent.id]).await;
+    let blocks = blocks.map_err(missing::stored)?.remove(&agent.id);
+    let new = sleeptime::of(app, agent, &blocks.unwrap_or_default()).await?;
+    Ok(Some(new))
 }
 
 /// Refuses a context of which the database has not every message, or in which a call has no result:

@@ -14,8 +14,8 @@ use crate::{
     app::App,
     contract::Refusal,
     http::{
-        blocks::view::BlockView, folders::view::SourceView, identities::view::IdentityView,
-        messages::view::approval_request, tools::view::ToolView,
+        blocks::view::BlockView, folders::view::SourceView, groups::view::GroupView,
+        identities::view::IdentityView, messages::view::approval_request, tools::view::ToolView,
     },
 };
 
@@ -59,10 +59,10 @@ pub(crate) struct AgentView {
     identity_ids: Vec<String>,
     #[schema(value_type = Option<Object>)]
     pending_approval: Option<Value>,
-    #[schema(value_type = Option<Object>)]
-    multi_agent_group: Option<Value>,
-    #[schema(value_type = Option<Object>)]
-    managed_group: Option<Value>,
+    /// the older name of managed_group
+    multi_agent_group: Option<GroupView>,
+    /// the group that it leads
+    managed_group: Option<GroupView>,
     message_buffer_autoclear: bool,
     enable_sleeptime: Option<bool>,
     timezone: String,
@@ -138,6 +138,7 @@ impl AgentView {
         let identities = hanging.identities.remove(&id).unwrap_or_default();
         let identities: Vec<_> = identities.into_iter().map(IdentityView::from).collect();
         let folders = hanging.folders.remove(&id).unwrap_or_default();
+        let group = hanging.groups.remove(&id).map(GroupView::from);
         let messages = agent.message_ids.iter();
         Self {
             memory: Memory::new(&agent, blocks.clone()),
@@ -171,8 +172,8 @@ impl AgentView {
                 .collect(),
             identities,
             pending_approval: hanging.pending.remove(&id).as_ref().map(approval_request),
-            multi_agent_group: None,
-            managed_group: None,
+            multi_agent_group: group.clone(),
+            managed_group: group,
             message_buffer_autoclear: agent.message_buffer_autoclear,
             enable_sleeptime: agent.enable_sleeptime,
             timezone: agent.timezone,

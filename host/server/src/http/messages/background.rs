@@ -48,7 +48,7 @@ pub(crate) struct Recordings(Arc<Mutex<Progress>>);
 
 impl Recordings {
     /// Notes a run whose events this process is about to store.
-    pub(super) fn begin(&self, run_id: RunId) -> Recording {
+    pub(crate) fn begin(&self, run_id: RunId) -> Recording {
         let (stored, progress) = watch::channel(0);
         self.0.lock().insert(run_id, progress);
         Recording {

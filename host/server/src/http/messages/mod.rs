@@ -8,7 +8,7 @@
 //! - [`control`]: runs are cancelled, contexts made shorter. [`generate`]: a question by itself.
 //!   [`preview`]: one that nobody asks.
 
-mod answer;
+pub(crate) mod answer;
 pub(crate) mod background;
 pub(crate) mod body;
 pub(crate) mod control;

@@ -472,6 +472,7 @@ mod tests {
             messages: Vec::new(),
             logprobs: None,
             has_gap: false,
+            background: Vec::new(),
         };
         let driven = tokio::spawn(async move {
             tokio::time::sleep(Duration::from_millis(50)).await;

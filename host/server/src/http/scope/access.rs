@@ -25,8 +25,8 @@ pub(crate) fn access(method: &Method, path: &str) -> Action {
         // A file brings tools, whose names are the installation's.
         ["agents", "import"] => Action::ManageInstallation,
         [
-            "agents" | "blocks" | "archives" | "passages" | "conversations" | "runs" | "jobs"
-            | "steps" | "messages" | "tags" | "chat" | "folders" | "sources",
+            "agents" | "groups" | "blocks" | "archives" | "passages" | "conversations" | "runs"
+            | "jobs" | "steps" | "messages" | "tags" | "chat" | "folders" | "sources",
             ..,
         ] => Action::CreateObject,
         _ => Action::ManageInstallation,

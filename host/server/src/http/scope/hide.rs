@@ -22,12 +22,13 @@ use crate::http::{
 };
 
 /// What ids of things that are somebody's begin with.
-const PREFIXES: [&str; 13] = [
+const PREFIXES: [&str; 14] = [
     "agent",
     "block",
     "tool",
     "archive",
     "identity",
+    "group",
     "conv",
     "run",
     "step",

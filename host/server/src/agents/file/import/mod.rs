@@ -2,7 +2,7 @@
 //!
 //! Everything is checked before anything is written: the document's shape and references, what this
 //! server can't hold, models, tools with their source, names and settings. Then it is written: tools
-//! first, then blocks and folders, then the agents, each with its history in one transaction. Where that fails or
+//! first, then blocks and folders, then the agents, each with its history in one transaction, then groups. Where that fails or
 //! takes too long, what was written is taken back; a server that is killed meanwhile leaves it.
 //!
 //! - [`options`]: what a client says beside the document. `unheld`: what this server can't hold.

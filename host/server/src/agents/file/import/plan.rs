@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use bulkhead_agent::Incoming;
 use bulkhead_domain::{
-    Agent, AgentType, Block, ToolRule,
-    id::{BlockId, FolderId, IdentityId},
+    Agent, AgentType, Block, Group, Manager, ManagerType, ToolRule,
+    id::{AgentId, BlockId, FolderId, IdentityId},
 };
 use bulkhead_store::{
     ToolRecord,
@@ -13,13 +13,14 @@ use bulkhead_store::{
     block,
     check::NAME_MAX,
 };
-use serde_json::{Map, Value};
+use serde::Deserialize as _;
+use serde_json::{Map, Value, json};
 
 use super::{
     super::{
         BYTES_MAX, PIECE_BYTES_MAX,
         agent::{FileAgent, FileBlock, Names},
-        read::Document,
+        read::{self, Document},
     },
     folders::{self, View},
     history::{History, refused},
@@ -30,7 +31,7 @@ use crate::{
     agents::{body::CreateAgent, create, name},
     app::App,
     contract::Refusal,
-    http::error::Rejection,
+    http::{error::Rejection, groups, scope},
 };
 
 /// What is added to a name of a file.
@@ -42,6 +43,14 @@ pub(super) struct Plan {
     pub(super) blocks: Vec<Block>,
     pub(super) folders: folders::Planned,
     pub(super) agents: Vec<PlannedAgent>,
+    pub(super) groups: Vec<PlannedGroup>,
+}
+
+/// A group to make.
+pub(super) struct PlannedGroup {
+    pub(super) group: Group,
+    /// Those of its agents that look after the memory of the one that leads it, and go with it.
+    pub(super) owned: Vec<AgentId>,
 }
 
 /// An agent to make.
@@ -81,6 +90,7 @@ pub(super) async fn plan(
         tools,
         sources,
         files,
+        groups,
         ..
     } = document;
     let tool_ids: Vec<String> = tools.iter().map(|tool| tool.id.clone()).collect();
@@ -101,10 +111,17 @@ pub(super) async fn plan(
         planning.blocks.insert(id, at);
     }
     let mut planned = Vec::with_capacity(agents.len());
+    let mut by_id = HashMap::new();
     for agent in agents {
-        planned.push(planning.agent(agent).await?);
+        let local = agent.names.id.clone();
+        let agent = planning.agent(agent).await?;
+        by_id.insert(local, (agent.agent.id, agent.agent.agent_type));
+        planned.push(agent);
     }
+    let groups = groups.into_iter();
+    let groups = groups.map(|group| planning.group(group, &by_id));
     Ok(Plan {
+        groups: groups.collect::<Result<_, _>>()?,
         blocks: planning.all_blocks,
         folders: planning.folders,
         agents: planned,
@@ -205,6 +222,50 @@ impl Planning<'_> {
             folder_ids: self.folders.of(names.sources()),
             views: self.folders.views(&attachments),
             history,
+        })
+    }
+
+    /// A group under ids of this server. What it names is there.
+    fn group(
+        &self,
+        file: read::Group,
+        agents: &HashMap<String, (AgentId, AgentType)>,
+    ) -> Result<PlannedGroup, Refusal> {
+        let lead = file.manager().and_then(|id| agents.get(id));
+        let lead = lead.map(|(id, _)| *id);
+        let mut manager = file
+            .manager_config
+            .unwrap_or(json!({ "manager_type": "round_robin" }));
+        if let Some(lead) = lead {
+            manager["manager_agent_id"] = json!(lead);
+        }
+        let manager = Manager::deserialize(manager).map_err(|error| refused(&file.id, error))?;
+        groups::save::check(&manager)?;
+        let members = file.agent_ids.iter().filter_map(|id| agents.get(id));
+        let looks_after = |agent_type| {
+            let pair = (manager.manager_type(), agent_type);
+            matches!(
+                pair,
+                (ManagerType::Sleeptime, AgentType::SleeptimeAgent)
+                    | (ManagerType::VoiceSleeptime, AgentType::VoiceSleeptimeAgent)
+            )
+        };
+        let owned = members
+            .clone()
+            .filter(|(id, agent_type)| Some(*id) != lead && looks_after(*agent_type));
+        let owned = owned.map(|(id, _)| *id).collect();
+        let blocks = file.shared_block_ids.iter();
+        let blocks = blocks.filter_map(|id| self.blocks.get(id));
+        Ok(PlannedGroup {
+            owned,
+            group: Group {
+                agent_ids: members.map(|(id, _)| *id).collect(),
+                shared_block_ids: blocks.map(|at| self.all_blocks[*at].id).collect(),
+                project_id: self.options.project_id.clone(),
+                hidden: file.hidden,
+                created_by_id: Some(scope::actor()),
+                ..Group::new(file.description, manager)
+            },
         })
     }
 

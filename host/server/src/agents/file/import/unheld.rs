@@ -13,14 +13,12 @@ use crate::{app::App, contract::Refusal, http::missing};
 /// Names that one sentence lists.
 const NAMES_MAX: usize = 10;
 
-/// Refuses a document with groups, or tools of other servers: 400 that says which.
+/// Refuses a document with tools of other servers: 400 that says which.
 ///
 /// MCP servers are those that a person registered here. A file does not register any: that would
 /// allow requests to a place that whoever wrote the file chose.
 pub(super) async fn check(app: &App, document: &Document) -> Result<(), Refusal> {
     let mut unheld = Vec::new();
-    let groups = document.groups.iter();
-    add(&mut unheld, "groups", groups.map(|group| group.id.as_str()));
     let mut servers = Vec::new();
     for server in &document.mcp_servers {
         if !is_registered(app, server).await? {

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use bulkhead_domain::id::{AgentId, BlockId, FileId, FolderId};
+use bulkhead_domain::id::{AgentId, BlockId, FileId, FolderId, GroupId};
 use bulkhead_store::{DuplicateFile, NewAgent, StepCommit, StoreError, ToolRecord};
 use tokio::time::Instant;
 
 use super::{
     folders::{Planned as PlannedFolders, View},
     late,
-    plan::{Plan, PlannedAgent, Wanted},
+    plan::{Plan, PlannedAgent, PlannedGroup, Wanted},
     tools::{self, Planned},
 };
 use crate::{
@@ -50,6 +50,7 @@ enum Written {
     Block(BlockId),
     Folder(FolderId),
     Agent(AgentId),
+    Group(GroupId),
 }
 
 struct Writer<'a> {
@@ -78,6 +79,12 @@ impl Writer<'_> {
         for agent in plan.agents {
             self.expect_time()?;
             agents.push(self.agent(agent, &tools, &files).await?);
+        }
+        for PlannedGroup { group, owned } in plan.groups {
+            self.expect_time()?;
+            let stored = self.app.store.create_owning_group(&group, &owned).await;
+            stored.map_err(missing::stored)?;
+            self.undo.push(Written::Group(group.id));
         }
         Ok(agents)
     }
@@ -228,6 +235,7 @@ impl Writer<'_> {
             let taken_back = match written {
                 Written::Agent(id) => self.app.store.delete_agent(&id).await.map(drop),
                 Written::Folder(id) => self.app.store.delete_folder(&id).await.map(drop),
+                Written::Group(id) => self.app.store.delete_group(&id).await.map(drop),
                 Written::Block(id) => self.app.store.delete_block(&id).await.map(drop),
                 Written::Tool { saved, former } => take_back_tool(self.app, &saved, former).await,
             };

@@ -1,0 +1,22 @@
+//! `/v1/groups`: agents that work together.
+//!
+//! - [`save`]: create, update, delete. [`read`]: one, many, how many, and those of an
+//!   agent. [`view`]: a group in an answer.
+
+pub(crate) mod read;
+pub(crate) mod save;
+pub(crate) mod view;
+
+use utoipa_axum::{router::UtoipaMethodRouter, routes};
+
+use super::AppState;
+
+/// The routes.
+pub(crate) fn routes() -> Vec<UtoipaMethodRouter<AppState>> {
+    vec![
+        routes!(read::list, save::create),
+        routes!(read::count),
+        routes!(read::get, save::update, save::delete),
+        routes!(read::of_agent),
+    ]
+}

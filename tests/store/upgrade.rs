@@ -166,7 +166,7 @@ on_both! {
         assert_eq!(kept.standing, Standing::Active);
         assert_eq!(store.message(&said.id).await.unwrap(), Some(said));
         assert_eq!(store.block(&notes.id).await.unwrap(), Some(notes.clone()));
-        assert_eq!(store.blocks_of(&[kept.id]).await.unwrap()[&kept.id], [notes.clone()]);
+        assert_eq!(store.blocks_of(&[kept.id]).await.unwrap()[&kept.id], std::slice::from_ref(&notes));
         assert_eq!(store.archive(&archive.id).await.unwrap(), Some(archive.clone()));
         assert_eq!(store.identity(&person.id).await.unwrap(), Some(person.clone()));
         assert_eq!(store.run(&ran.id).await.unwrap(), Some(ran.clone()));

@@ -1,6 +1,6 @@
 //! Lists of groups, in pages, how many there are, and those that agents lead.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, hash_map::Entry};
 
 use bulkhead_domain::{
     Group, ManagerType,
@@ -83,9 +83,9 @@ impl Store {
         for row in &self.database().all(query).await? {
             let agent = row.parsed(0, "agent of a group")?;
             let group = record(row, 1)?;
-            if !groups.contains_key(&agent) {
+            if let Entry::Vacant(place) = groups.entry(agent) {
                 first.insert(group.id, agent);
-                groups.insert(agent, group);
+                place.insert(group);
             }
         }
         let groups = with_relations(self, groups.into_values().collect()).await?;

@@ -101,7 +101,7 @@ impl FromQuery for PassagesQuery {
     path = "/v1/sources/count",
     operation_id = "count_sources",
     tag = "sources",
-    responses((status = OK, body = u64, description = "the number"), Refusals)
+    responses((status = OK, body = u64, content_type = "application/json", description = "the number"), Refusals)
 )]
 pub(crate) async fn count(State(app): State<AppState>) -> Result<Json<u64>, Refusal> {
     read::number(&app).await.map(Json)

@@ -155,7 +155,7 @@ pub(crate) async fn list(
     path = "/v1/folders/count",
     operation_id = "count_folders",
     tag = "folders",
-    responses((status = OK, body = u64, description = "the number"), Refusals)
+    responses((status = OK, body = u64, content_type = "application/json", description = "the number"), Refusals)
 )]
 pub(crate) async fn count(State(app): State<AppState>) -> Result<Json<u64>, Refusal> {
     number(&app).await.map(Json)

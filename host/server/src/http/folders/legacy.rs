@@ -208,7 +208,7 @@ pub(crate) async fn delete(
     operation_id = "get_source_id_by_name",
     tag = "sources",
     params(("source_name" = String, Path, description = "the source's name")),
-    responses((status = OK, body = String, description = "its id"), Refusals)
+    responses((status = OK, body = String, content_type = "application/json", description = "its id"), Refusals)
 )]
 pub(crate) async fn by_name(
     State(app): State<AppState>,

@@ -177,7 +177,7 @@ pub(super) async fn number(app: &App) -> Result<u64, Refusal> {
     operation_id = "get_folder_by_name",
     tag = "folders",
     params(("folder_name" = String, Path, description = "the folder's name")),
-    responses((status = OK, body = String, description = "its id"), Refusals)
+    responses((status = OK, body = String, content_type = "application/json", description = "its id"), Refusals)
 )]
 pub(crate) async fn by_name(
     State(app): State<AppState>,

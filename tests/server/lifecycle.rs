@@ -259,12 +259,13 @@ async fn versions(server: &TestServer, expected: usize) -> Vec<(String, String)>
 #[tokio::test]
 async fn the_built_in_tools_are_installed_in_the_background_and_once() {
     let mut server = TestServer::start_with(|config| config.builtin_tools = true).await;
-    let installed = versions(&server, 5).await;
+    let installed = versions(&server, 6).await;
     let names: Vec<_> = installed.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(
         names,
         [
             "fetch_webpage",
+            "files",
             "memory",
             "messages",
             "recall",
@@ -288,13 +289,14 @@ async fn a_built_in_tool_never_takes_the_place_of_what_a_person_pushed() {
     let version = |name: &str, status: &str| (name.to_owned(), status.to_owned());
     let expected = [
         version("fetch_webpage", "active"),
+        version("files", "active"),
         version("memory", "active"),
         version("messages", "active"),
         version("recall", "active"),
         version("web_search", "active"),
         version("web_search", "pending"),
     ];
-    assert_eq!(versions(&server, 6).await, expected);
+    assert_eq!(versions(&server, 7).await, expected);
     let active = server.get("/v1/components/web_search").await;
     assert_eq!(active.body["digest"], own.body["digest"]);
 }

@@ -42,35 +42,23 @@ pub(super) fn is_rule(rule: &ToolRule, tool: &str) -> bool {
     rule.tool_name == tool && matches!(rule.kind, RuleKind::RequiresApproval)
 }
 
-/// Which rules about approval outlast a change of an agent.
+/// Tools whose rule that calls wait outlasts a change of their agent.
 #[derive(Default)]
-pub(super) struct Kept {
-    /// Tools whose rule stays where there is one.
-    stay: Vec<String>,
-    /// Tools that get one.
-    come: Vec<String>,
-}
+pub(super) struct Kept(Vec<String>);
 
 impl Kept {
-    /// Of an agent that has these tools, and gets those that are new.
-    pub(super) fn of(attached: &[Arc<ToolRecord>], new: &[ToolRecord]) -> Self {
-        let stay = attached
+    /// Of an agent that has these tools.
+    pub(super) fn of(attached: &[Arc<ToolRecord>]) -> Self {
+        let kept = attached
             .iter()
             .filter(|tool| is_decided(tool) || !scope::sees(tool));
-        let come = new
-            .iter()
-            .filter(|tool| tool.default_requires_approval == Some(true));
-        Self {
-            stay: stay.map(|tool| tool.name.clone()).collect(),
-            come: come.map(|tool| tool.name.clone()).collect(),
-        }
+        Self(kept.map(|tool| tool.name.clone()).collect())
     }
 
-    /// Puts them into the agent's rules, which were these before.
+    /// Puts their rules into the agent's, where they were among these before.
     pub(super) fn keep(&self, former: &[ToolRule], agent: &mut Agent) {
         let waits = |rules: &[ToolRule], tool: &str| rules.iter().any(|rule| is_rule(rule, tool));
-        let stay = self.stay.iter().filter(|tool| waits(former, tool));
-        for tool in stay.chain(&self.come) {
+        for tool in self.0.iter().filter(|tool| waits(former, tool)) {
             if !waits(&agent.tool_rules, tool) {
                 agent.tool_rules.push(rule(tool));
             }

@@ -260,7 +260,7 @@ async fn tools(
     let attached = attached.map_err(missing::stored)?;
     let attached: Vec<_> = attached.into_values().flatten().collect();
     let Some(ids) = &mut relations.tool_ids else {
-        return Ok(Kept::of(&attached, &[]));
+        return Ok(Kept::of(&attached));
     };
     let is_new = |id: &&String| attached.iter().all(|tool| tool.id != **id);
     let new = Wanted {
@@ -268,10 +268,11 @@ async fn tools(
         ids: ids.iter().filter(is_new).cloned().collect(),
         base: Vec::new(),
     };
-    let new = new.resolve(app).await?;
+    // Refuses those that are not there for whoever asks.
+    new.resolve(app).await?;
     let unseen = attached.iter().filter(|tool| !scope::sees(tool));
     ids.extend(unseen.map(|tool| tool.id.clone()));
-    Ok(Kept::of(&attached, &new))
+    Ok(Kept::of(&attached))
 }
 
 /// The agent that is to look after another one's memory from now on; none where there is one.

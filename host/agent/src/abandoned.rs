@@ -7,10 +7,7 @@ use std::time::Duration;
 use bulkhead_domain::{Run, StopReason};
 use bulkhead_store::{StepCommit, StoreError};
 
-use crate::{
-    AgentError, Engine, RunType, active::ThreadKey, driver::told, thread::Thread,
-    upkeep::RecompileOptions,
-};
+use crate::{AgentError, Engine, RunType, active::ThreadKey, driver::told, thread::Thread};
 
 impl Engine {
     /// Ends the runs that nobody has worked on for so long, all of them where it is none: they have
@@ -46,18 +43,6 @@ impl Engine {
             noted(thread, self.show_request(thread).await);
         }
         Ok(runs)
-    }
-
-    /// Puts the memory that tools of a run may have written into the system message.
-    async fn show_memory(&self, thread: ThreadKey) -> Result<(), AgentError> {
-        let options = RecompileOptions {
-            dry_run: false,
-            update_timestamp: true,
-        };
-        let (agent_id, conversation_id) = (thread.agent_id, thread.conversation_id);
-        self.recompile(agent_id, conversation_id, options)
-            .await
-            .map(drop)
     }
 
     /// Has an agent say that it waits for an approval, where it does.

@@ -32,6 +32,14 @@ pub struct ThreadKey {
 }
 
 impl ThreadKey {
+    /// The default thread of an agent.
+    pub fn default_of(agent_id: AgentId) -> Self {
+        Self {
+            agent_id,
+            conversation_id: None,
+        }
+    }
+
     /// Says that it is not there.
     pub(crate) fn missing(self) -> AgentError {
         match self.conversation_id {
@@ -288,10 +296,7 @@ mod tests {
     use super::*;
 
     fn thread() -> ThreadKey {
-        ThreadKey {
-            agent_id: AgentId::random(),
-            conversation_id: None,
-        }
+        ThreadKey::default_of(AgentId::random())
     }
 
     #[tokio::test]

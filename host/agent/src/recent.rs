@@ -130,10 +130,7 @@ mod tests {
     use bulkhead_domain::Role;
 
     fn thread() -> ThreadKey {
-        ThreadKey {
-            agent_id: AgentId::random(),
-            conversation_id: None,
-        }
+        ThreadKey::default_of(AgentId::random())
     }
 
     fn messages(bytes: usize) -> Vec<Message> {

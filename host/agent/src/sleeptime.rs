@@ -82,10 +82,7 @@ impl Engine {
 
     /// Stores that a run failed before it had its turn in its thread.
     async fn turn_failed(&self, run: &Run, took: Duration, error: &AgentError) {
-        let thread = crate::ThreadKey {
-            agent_id: run.agent_id,
-            conversation_id: None,
-        };
+        let thread = crate::ThreadKey::default_of(run.agent_id);
         let failed = Failed {
             thread,
             run_id: run.id,

@@ -34,6 +34,14 @@ pub struct RecompileOptions {
     pub update_timestamp: bool,
 }
 
+impl RecompileOptions {
+    /// It is made and stored as of now.
+    pub const ANEW: Self = Self {
+        dry_run: false,
+        update_timestamp: true,
+    };
+}
+
 /// A thread in which no run of this server works until this is dropped.
 #[must_use = "runs work again when it is dropped"]
 pub struct Held {
@@ -44,10 +52,7 @@ impl Engine {
     /// Waits until no run of this server works on an agent's default thread, and lets none work there
     /// for as long as the answer is kept. For changes of what its model sees.
     pub async fn hold(&self, agent_id: AgentId) -> Held {
-        let key = ThreadKey {
-            agent_id,
-            conversation_id: None,
-        };
+        let key = ThreadKey::default_of(agent_id);
         Held {
             _gate: self.active().enter(key).await,
         }
@@ -139,10 +144,7 @@ impl Engine {
         except: Option<ThreadKey>,
     ) -> Result<(), AgentError> {
         for (agent_id, labels) in seen {
-            let default = ThreadKey {
-                agent_id,
-                conversation_id: None,
-            };
+            let default = ThreadKey::default_of(agent_id);
             if except != Some(default) {
                 self.recompile_after_change(agent_id).await?;
             }
@@ -185,16 +187,14 @@ impl Engine {
     }
 
     async fn recompile_conversation(&self, key: ThreadKey) -> Result<(), AgentError> {
-        let mut thread = match Thread::load(self.store(), key).await {
-            Ok(thread) => thread,
+        match self.show_memory(key).await {
             // It was deleted meanwhile.
-            Err(AgentError::NoAgent(_) | AgentError::NoConversation(_)) => return Ok(()),
-            Err(error) => return Err(error),
-        };
-        let sections = thread.sections(self.store(), Timestamp::now()).await?;
-        match self.rewrite(&mut thread, &sections.text()).await {
-            Err(AgentError::Store(StoreError::NotFound { .. })) => Ok(()),
-            rewritten => rewritten,
+            Err(
+                AgentError::NoAgent(_)
+                | AgentError::NoConversation(_)
+                | AgentError::Store(StoreError::NotFound { .. }),
+            ) => Ok(()),
+            shown => shown,
         }
     }
 
@@ -205,20 +205,18 @@ impl Engine {
     ///
     /// Failures of the database.
     pub async fn recompile_after_change(&self, agent_id: AgentId) -> Result<(), AgentError> {
-        let key = ThreadKey {
-            agent_id,
-            conversation_id: None,
-        };
-        let mut thread = match Thread::load(self.store(), key).await {
-            Ok(thread) => thread,
+        match self.show_memory(ThreadKey::default_of(agent_id)).await {
             // It was deleted meanwhile.
-            Err(AgentError::NoAgent(_)) => return Ok(()),
-            Err(error) => return Err(error),
-        };
-        let now = Timestamp::now();
-        let text = thread.sections(self.store(), now).await?.text();
-        self.rewrite(&mut thread, &text).await?;
-        self.note_recompiled(agent_id, now).await
+            Err(AgentError::NoAgent(_)) => Ok(()),
+            shown => shown,
+        }
+    }
+
+    /// Puts an agent's memory as it is now into the system message of a thread.
+    pub(crate) async fn show_memory(&self, thread: ThreadKey) -> Result<(), AgentError> {
+        let (agent_id, conversation_id) = (thread.agent_id, thread.conversation_id);
+        let shown = self.recompile(agent_id, conversation_id, RecompileOptions::ANEW);
+        shown.await.map(drop)
     }
 
     async fn rewrite(&self, thread: &mut Thread, text: &str) -> Result<(), AgentError> {
@@ -258,10 +256,7 @@ impl Engine {
         agent_id: AgentId,
         add_default_initial_messages: bool,
     ) -> Result<(), AgentError> {
-        let key = ThreadKey {
-            agent_id,
-            conversation_id: None,
-        };
+        let key = ThreadKey::default_of(agent_id);
         let _gate = self.active().enter(key).await;
         let mut thread = Thread::load(self.store(), key).await?;
         let now = Timestamp::now();
@@ -336,10 +331,7 @@ impl Engine {
         tool_name: &str,
         arguments: Map<String, Value>,
     ) -> Result<Option<Executed>, AgentError> {
-        let key = ThreadKey {
-            agent_id,
-            conversation_id: None,
-        };
+        let key = ThreadKey::default_of(agent_id);
         let thread = Thread::load(self.store(), key).await?;
         expect_active(&thread.agent)?;
         let Some(tool) = thread.tools.iter().find(|tool| tool.name == tool_name) else {

@@ -73,6 +73,37 @@ pub struct Block {
     pub updated_at: Timestamp,
 }
 
+impl Block {
+    /// A block of this label and text, made now by nobody in particular.
+    pub fn new(label: impl Into<String>, value: impl Into<String>) -> Self {
+        let now = Timestamp::now();
+        Self {
+            id: BlockId::random(),
+            label: label.into(),
+            value: value.into(),
+            limit: LIMIT_DEFAULT,
+            description: None,
+            read_only: false,
+            metadata: None,
+            tags: Vec::new(),
+            hidden: None,
+            is_template: false,
+            template_name: None,
+            template_id: None,
+            base_template_id: None,
+            deployment_id: None,
+            entity_id: None,
+            preserve_on_migration: None,
+            project_id: None,
+            created_by_id: None,
+            last_updated_by_id: None,
+            version: 1,
+            created_at: now,
+            updated_at: now,
+        }
+    }
+}
+
 /// Why a block has the value that it has.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BlockChange {

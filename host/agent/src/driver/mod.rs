@@ -43,7 +43,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    AgentError, Engine, ThreadKey,
+    AgentError, Engine,
     approval::Open,
     engine::{Begun, Failure, Outcome},
     event::{Event, Listener, Shown},
@@ -55,7 +55,6 @@ use crate::{
     thread::Thread,
     toolset::ToolSet,
     turn::Awaited,
-    upkeep::RecompileOptions,
 };
 
 /// What a client that repeats an answered decision sets going.
@@ -243,7 +242,11 @@ impl Driver {
             stopped => stopped,
         };
         if driver.memory_unshown {
-            driver.show_memory().await;
+            // They wrote it in a step that was not stored.
+            let shown = driver.engine.show_memory(driver.request.thread());
+            if let Err(error) = shown.await {
+                tracing::warn!(agent = %driver.request.agent_id, %error, "changed memory is not in the system message");
+            }
         }
         if stopped.is_ok() {
             let seen = std::mem::take(&mut driver.thread.context);
@@ -266,22 +269,6 @@ impl Driver {
             logprobs: self.logprobs.clone(),
             has_gap: self.has_gap,
             background: self.background.clone(),
-        }
-    }
-
-    /// Puts what tools wrote into the memory, in a step that was not stored, into the system message.
-    async fn show_memory(&self) {
-        let options = RecompileOptions {
-            dry_run: false,
-            update_timestamp: true,
-        };
-        let ThreadKey {
-            agent_id,
-            conversation_id,
-        } = self.request.thread();
-        let shown = self.engine.recompile(agent_id, conversation_id, options);
-        if let Err(error) = shown.await {
-            tracing::warn!(agent = %agent_id, %error, "changed memory is not in the system message");
         }
     }
 

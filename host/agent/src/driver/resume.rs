@@ -153,10 +153,8 @@ impl Driver {
         }
         commit.at = Timestamp::now();
         let committed = self.store.commit_step(&commit).await?;
-        self.stored();
-        self.look_after(committed.sleeptime.as_ref());
-        self.tell_others_of(&gathered.shared_blocks).await;
-        self.show_stored(&gathered.messages).await;
+        self.committed(&committed, &gathered.messages, &gathered.shared_blocks)
+            .await;
         Ok(settled(flow, &committed))
     }
 }

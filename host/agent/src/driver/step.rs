@@ -358,10 +358,8 @@ impl Driver {
             commit.sleeptime = self.sleeptime_run();
         }
         let committed = self.store.commit_step(&commit).await?;
-        self.stored();
-        self.look_after(committed.sleeptime.as_ref());
-        self.tell_others_of(&gathered.shared_blocks).await;
-        self.show_stored(&gathered.messages).await;
+        self.committed(&committed, &gathered.messages, &gathered.shared_blocks)
+            .await;
         let ended = settled(flow, &committed);
         if flow == Flow::Stop(StopReason::RequiresApproval) && ended != flow {
             // Nobody is told of this request, so nobody would answer it.
@@ -371,14 +369,23 @@ impl Driver {
         Ok(ended)
     }
 
-    /// Notes that the database has the thread as it is now.
-    pub(super) fn stored(&mut self) {
+    /// What follows the commit of what a step gathered, these messages and changed blocks: who is
+    /// concerned learns of it.
+    pub(super) async fn committed(
+        &mut self,
+        committed: &Committed,
+        messages: &[Message],
+        shared_blocks: &BTreeSet<BlockId>,
+    ) {
         self.thread.stored();
         self.memory_unshown = false;
+        self.look_after(committed.sleeptime.as_ref());
+        self.tell_others_of(shared_blocks).await;
+        self.show_stored(messages).await;
     }
 
     /// Tells of what was made in a step. What the model wrote was told before its tools ran.
-    pub(super) async fn show_stored(&mut self, messages: &[Message]) {
+    async fn show_stored(&mut self, messages: &[Message]) {
         for message in messages {
             let is_shown = match message.role {
                 Role::Tool => true,
@@ -394,7 +401,7 @@ impl Driver {
 
     /// Makes the system messages of other threads that see these blocks anew. That it failed is no
     /// reason to fail a step that is stored.
-    pub(super) async fn tell_others_of(&self, blocks: &BTreeSet<BlockId>) {
+    async fn tell_others_of(&self, blocks: &BTreeSet<BlockId>) {
         if blocks.is_empty() {
             return;
         }

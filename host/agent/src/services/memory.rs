@@ -6,8 +6,7 @@ use std::{
 };
 
 use bulkhead_domain::{
-    Block, Timestamp,
-    block::LIMIT_DEFAULT,
+    Block,
     id::{AgentId, BlockId},
 };
 use bulkhead_sandbox::services::{MemoryBlock, MemoryError, MemoryService};
@@ -142,30 +141,10 @@ impl MemoryService for AgentMemory {
         description: Option<String>,
     ) -> BoxFuture<'a, Result<MemoryBlock, MemoryError>> {
         Box::pin(async move {
-            let now = Timestamp::now();
             let block = Block {
-                id: BlockId::random(),
-                label: label.to_owned(),
-                value,
-                limit: LIMIT_DEFAULT,
                 description,
-                read_only: false,
-                metadata: None,
-                tags: Vec::new(),
-                hidden: None,
-                is_template: false,
-                template_name: None,
-                template_id: None,
-                base_template_id: None,
-                deployment_id: None,
-                entity_id: None,
-                preserve_on_migration: None,
-                project_id: None,
-                created_by_id: None,
                 last_updated_by_id: Some(self.actor()),
-                version: 1,
-                created_at: now,
-                updated_at: now,
+                ..Block::new(label, value)
             };
             let made = self.store.create_block_for(&self.agent_id, &block).await;
             made.map_err(refused)?;

@@ -2,10 +2,7 @@
 
 use bulkhead_agent::{defaults, first_messages, prompt};
 use bulkhead_domain::{
-    Agent, AgentType, Block, Group, Manager, Timestamp,
-    block::LIMIT_DEFAULT,
-    group::FREQUENCY_DEFAULT,
-    id::{AgentId, BlockId},
+    Agent, AgentType, Block, Group, Manager, Timestamp, group::FREQUENCY_DEFAULT, id::AgentId,
 };
 use bulkhead_store::{NewAgent, NewSleeptime};
 
@@ -122,27 +119,11 @@ pub(crate) async fn of(
 
 fn persona(main: &Agent, now: Timestamp) -> Block {
     Block {
-        id: BlockId::random(),
-        label: PERSONA.to_owned(),
-        value: PERSONA_VALUE.to_owned(),
-        limit: LIMIT_DEFAULT,
         description: Some(PERSONA_DESCRIPTION.to_owned()),
-        read_only: false,
-        metadata: None,
-        tags: Vec::new(),
-        hidden: None,
-        is_template: false,
-        template_name: None,
-        template_id: None,
-        base_template_id: None,
-        deployment_id: None,
-        entity_id: None,
-        preserve_on_migration: None,
         project_id: main.project_id.clone(),
         created_by_id: main.created_by_id.clone(),
-        last_updated_by_id: None,
-        version: 1,
         created_at: now,
         updated_at: now,
+        ..Block::new(PERSONA, PERSONA_VALUE)
     }
 }

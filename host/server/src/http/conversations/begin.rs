@@ -65,12 +65,9 @@ pub(super) async fn begin(
     }
     // Only the engine knows what the system message says of passages.
     if app.store.archive_of_agent(&agent.id).await?.is_some() {
-        let anew = RecompileOptions {
-            dry_run: false,
-            update_timestamp: true,
-        };
         let id = Some(conversation.id);
-        app.engine.recompile(agent.id, id, anew).await?;
+        let anew = app.engine.recompile(agent.id, id, RecompileOptions::ANEW);
+        anew.await?;
     }
     Ok(conversation)
 }

@@ -26,16 +26,10 @@ pub(crate) async fn thread(
                 "INVALID_ARGUMENT: agent_id is required when conversation_id is 'default'",
             )
         })?;
-        return Ok(ThreadKey {
-            agent_id: find::id(agent_id)?,
-            conversation_id: None,
-        });
+        return Ok(ThreadKey::default_of(find::id(agent_id)?));
     }
     if let Ok(agent_id) = conversation_id.parse::<AgentId>() {
-        return Ok(ThreadKey {
-            agent_id,
-            conversation_id: None,
-        });
+        return Ok(ThreadKey::default_of(agent_id));
     }
     let conversation = conversation(app, conversation_id).await?;
     Ok(ThreadKey {

@@ -39,10 +39,7 @@ pub(crate) async fn of_agent(
 ) -> Result<Json<Value>, Refusal> {
     let agent_id = find::id(&agent_id)?;
     let body = SendBody::read(Route::Agent, body::value(request).await?)?;
-    let thread = ThreadKey {
-        agent_id,
-        conversation_id: None,
-    };
+    let thread = ThreadKey::default_of(agent_id);
     payload(&app, &body, thread).await
 }
 

@@ -136,10 +136,7 @@ impl Recipient {
     /// An agent, by its own route.
     pub(crate) fn agent(agent_id: AgentId) -> Self {
         Self {
-            thread: ThreadKey {
-                agent_id,
-                conversation_id: None,
-            },
+            thread: ThreadKey::default_of(agent_id),
             route: Route::Agent,
         }
     }

@@ -4,6 +4,7 @@ use std::{
     env, fs,
     path::{Path, PathBuf},
     process::Command,
+    thread,
 };
 
 use anyhow::{Context as _, bail};
@@ -12,9 +13,13 @@ use anyhow::{Context as _, bail};
 const REQUIRED: &str = "BULKHEAD_REQUIRE_PYTHON";
 
 fn main() -> anyhow::Result<()> {
-    bulkhead_guest_build::embed("tool-", &["javascript"])?;
     let out = PathBuf::from(env::var_os("OUT_DIR").context("cargo sets OUT_DIR")?);
-    let made = make_python(&out);
+    let made = thread::scope(|scope| {
+        let python = scope.spawn(|| make_python(&out));
+        bulkhead_guest_build::embed("tool-", &["javascript"])?;
+        let made = python.join();
+        anyhow::Ok(made.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    })?;
     if let (Err(reason), true) = (&made, env::var_os(REQUIRED).is_some()) {
         bail!("the Python runtime was not made: {reason:#}");
     }

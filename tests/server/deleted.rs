@@ -7,9 +7,10 @@ use serde_json::{Value, json};
 use crate::{
     both::on_both,
     clients::{detail, each, made, patched, read},
+    consistency::agrees,
     conversations::begun,
     live::Live,
-    messages::{agent, kinds, outline, path, say, text, tool},
+    messages::{agent, kinds, outline, path, say, stop, text, tool},
     support::TestServer,
 };
 
@@ -92,6 +93,46 @@ on_both! {
         assert_eq!(last(stayed).await, "[DONE]");
         let statuses = read(&server, &format!("/v1/runs/?agent_id={agent}&order=asc")).await;
         assert_eq!(each(&statuses, "status"), ["cancelled", "completed"]);
+    }
+
+    async fn everybody_who_follows_a_run_hears_that_it_was_cancelled_when_it_is_deleted(server) {
+        let spin = tool(&server, "spin", "while (true) {}").await;
+        let agent = agent(&server, json!({ "tool_ids": [spin] })).await;
+        let slow = "pause 50ms\nsay ".to_owned() + &"word ".repeat(1_000);
+        for (input, seen) in [(&*slow, "assistant_message"), ("call spin", "tool_call_message")] {
+            let body = json!({ "input": input, "background": true, "stream_tokens": true });
+            let mut began = Live::open(&server, &agent, &body).await;
+            let run = format!("/v1/runs/{}", began.run().await);
+            began.until(seen).await;
+            let again = json!({ "starting_after": 1 });
+            let mut rejoined = Live::post(&server, &format!("{run}/stream"), &again).await;
+            rejoined.until(seen).await;
+            // One that waits for its turn is deleted without any.
+            for background in [false, true] {
+                let body = json!({ "input": "say next", "background": background });
+                let mut waiting = Live::open(&server, &agent, &body).await;
+                let waits = format!("/v1/runs/{}", waiting.run().await);
+                assert_eq!(server.delete(&waits).await.status, 200);
+                assert_eq!(outline(&waiting.end().await), ["ping", CANCELLED]);
+                assert_eq!(server.get(&waits).await.status, 404);
+            }
+            assert_eq!(read(&server, &run).await["status"], "running");
+            assert_eq!(server.delete(&run).await.status, 200);
+            for stream in [began, rejoined] {
+                let events = outline(&stream.end().await);
+                let reasons = events.iter().filter(|event| event.starts_with("stop_reason"));
+                assert_eq!(reasons.count(), 1, "{events:?}");
+                assert_eq!(events.last().unwrap(), CANCELLED);
+            }
+            for path in [run.clone(), format!("{run}/messages"), format!("{run}/usage")] {
+                assert_eq!(server.get(&path).await.status, 404, "{path}");
+            }
+            let gone = server.post(&format!("{run}/stream"), &json!({})).await;
+            assert_eq!(gone.status, 404, "{gone:?}");
+            agrees(&server, &agent).await;
+            assert_eq!(stop(&say(&server, &agent, "say hi").await), "end_turn");
+        }
+        assert_eq!(read(&server, "/v1/runs/active").await, json!([]));
     }
 
     async fn a_history_is_dropped_when_the_run_that_goes_on_has_ended(server) {

@@ -1,8 +1,14 @@
 //! What describes the server: health, OpenAPI, its page, metrics.
 
+use std::collections::BTreeSet;
+
+use reqwest::Method;
 use serde_json::json;
 
-use crate::support::TestServer;
+use crate::{
+    clients::text,
+    support::{Answer, TestServer},
+};
 
 #[tokio::test]
 async fn health_says_version_and_ok() {
@@ -51,7 +57,7 @@ async fn the_document_describes_every_route_of_the_api() {
     let ids: Vec<_> = operations
         .filter_map(|operation| operation["operationId"].as_str())
         .collect();
-    let unique: std::collections::BTreeSet<_> = ids.iter().collect();
+    let unique: BTreeSet<_> = ids.iter().collect();
     assert_eq!(unique.len(), ids.len(), "{ids:?}");
     // Every reference leads somewhere.
     let text = &document.text;
@@ -60,6 +66,46 @@ async fn the_document_describes_every_route_of_the_api() {
         let name = reference.split('"').next().unwrap();
         assert!(schemas.get(name).is_some(), "{name}");
     }
+}
+
+/// Every parameter that any route has is sent to each, with a value that suits none that is checked.
+#[tokio::test]
+async fn what_a_route_checks_of_its_query_is_in_the_document() {
+    let server = TestServer::start().await;
+    let document = server.get("/openapi.json").await.body;
+    let mut routes = Vec::new();
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        for (method, operation) in methods.as_object().unwrap() {
+            let parameters = operation["parameters"].as_array().into_iter().flatten();
+            let names = parameters.filter(|parameter| parameter["in"] == "query");
+            let names: BTreeSet<_> = names
+                .map(|parameter| text(&parameter["name"]).to_owned())
+                .collect();
+            routes.push((method.to_uppercase(), path.clone(), names));
+        }
+    }
+    let all: BTreeSet<_> = routes
+        .iter()
+        .flat_map(|(.., names)| names.clone())
+        .collect();
+    let query = all.iter().map(|name| format!("{name}=%3F"));
+    let query = query.collect::<Vec<_>>().join("&");
+    let mut checked = 0;
+    for (method, path, documented) in routes {
+        if path.ends_with("/ws") {
+            continue;
+        }
+        let method = Method::from_bytes(method.as_bytes()).unwrap();
+        let target = format!("{}?{query}", path.replace(['{', '}'], ""));
+        let answer = server.request(method.clone(), &target).send().await;
+        let answer = Answer::read(answer.unwrap()).await;
+        for fault in answer.text.split("('query', '").skip(1) {
+            let name = fault.split('\'').next().unwrap();
+            assert!(documented.contains(name), "{method} {path}: {name}");
+            checked += 1;
+        }
+    }
+    assert!(checked > 100, "{checked}");
 }
 
 #[tokio::test]

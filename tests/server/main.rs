@@ -9,6 +9,7 @@
 mod access;
 mod agents;
 mod approvals;
+mod asking;
 mod bad_input;
 mod both;
 mod calls;

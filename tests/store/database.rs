@@ -1,11 +1,11 @@
-use bulkhead_domain::Digest;
+use bulkhead_domain::{Approval, Digest, Message, Role, ToolStatus};
 use bulkhead_store::{
-    ComponentFilter, ComponentStatus, Grant, InstallationKey, NewComponent, StateNamespace, Store,
-    StoreError, testing::Kind,
+    ComponentFilter, ComponentStatus, Grant, InstallationKey, MessageFilter, NewComponent,
+    StateNamespace, Store, StoreError, testing::Kind,
 };
 use serde_json::json;
 
-use super::{agent, always, raw, tool::custom};
+use super::{agent, always, history::new_agent, message::add, raw, tool::custom};
 
 /// How many migrations there are.
 fn migrations() -> i64 {
@@ -60,6 +60,32 @@ on_both! {
         assert!(store.upsert_tool(custom("a")).await.unwrap().is_new);
         let agent = agent::made(&store, "a").await;
         assert_eq!(store.agent(&agent.id).await.unwrap(), Some(agent));
+    }
+
+    async fn messages_of_before_are_found_by_their_group(database) {
+        let store = database.open().await;
+        let (agent, _) = new_agent(&store).await;
+        let group = Some("group-1".to_owned());
+        let mut plain = Message::text(agent, Role::User, "hello");
+        plain.group_id.clone_from(&group);
+        let full = Message {
+            group_id: group.clone(), model: Some("m".to_owned()), is_err: Some(true),
+            ..Message::text(agent, Role::User, "nul\0 \"group_id\":\"group-2\"")
+        };
+        let other = Message {
+            approvals: vec![Approval::Tool {
+                tool_call_id: "call_1".to_owned(), tool_return: json!({ "group_id": "group-1" }),
+                status: ToolStatus::Success, stdout: None, stderr: None,
+            }],
+            ..Message::text(agent, Role::Approval, "")
+        };
+        add(&store, agent, vec![plain.clone(), full.clone(), other]).await;
+        store.close().await;
+        database.script("DROP INDEX messages_by_group; ALTER TABLE messages DROP COLUMN group_id;
+            DELETE FROM schema_versions WHERE version = 12;").await;
+        let store = database.open().await;
+        let filter = MessageFilter { group_id: group, ..MessageFilter::default() };
+        assert_eq!(store.messages(&filter).await.unwrap(), [plain, full]);
     }
 
     async fn many_that_open_a_new_database_at_once_all_succeed(database) {

@@ -238,6 +238,30 @@ on_both! {
         assert!(store.delete_folder(&docs.id).await.unwrap());
     }
 
+    async fn the_texts_of_the_files_of_many_agents_are_bounded_together(database) {
+        let store = database.open().await;
+        let docs = made(&store, "docs").await;
+        let text = "a".repeat(3 << 20);
+        added(&store, &docs, "large", &text).await;
+        work(&store).await;
+        let mut agents = Vec::new();
+        for _ in 0..3 {
+            let (agent, _) = new_agent(&store).await;
+            limited(&store, &agent, 2, 4 << 20).await;
+            store.attach_folder(&agent, &docs.id, &[]).await.unwrap();
+            agents.push(agent);
+        }
+        let files = store.agent_files_of(&agents).await.unwrap();
+        let texts: Vec<bool> = agents
+            .iter()
+            .map(|agent| files[agent][0].visible.is_some())
+            .collect();
+        assert_eq!(texts, [true, true, false]);
+        assert!(files[&agents[2]][0].is_open);
+        let alone = store.agent_files_of(&agents[2..]).await.unwrap();
+        assert!(alone[&agents[2]][0].visible.is_some());
+    }
+
     async fn the_least_recently_used_file_is_closed_for_another_one(database) {
         let store = database.open().await;
         let (agent, _) = new_agent(&store).await;

@@ -22,7 +22,7 @@ async fn found(store: &Store, filter: &MessageFilter) -> Vec<String> {
     messages.iter().map(Message::plain_text).collect()
 }
 
-async fn add(store: &Store, agent: AgentId, messages: Vec<Message>) {
+pub(crate) async fn add(store: &Store, agent: AgentId, messages: Vec<Message>) {
     let expected = context(store, &agent).await;
     store
         .commit_step(&adding(agent, &expected, messages))
@@ -86,6 +86,7 @@ on_both! {
             message.created_at = Timestamp::from_micros(100 - number as i64);
             message.run_id = run_id.filter(|_| number < 2);
             message.step_id = step_id.filter(|_| number == 1);
+            message.group_id = (number % 2 == 1).then(|| "group-1".to_owned());
             messages.push(message);
         }
         add(&store, agent, messages.clone()).await;
@@ -97,6 +98,9 @@ on_both! {
             (MessageFilter::default(), vec![system, system, "elsewhere", "0", "1", "2", "3"]),
             (MessageFilter { newest: true, ..of_agent.clone() }, vec![system, "0", "1", "2", "3"]),
             (MessageFilter { limit: Some(2), ..of_agent.clone() }, vec![system, "0"]),
+            (MessageFilter { group_id: Some("group-1".to_owned()), ..of_agent.clone() }, vec!["1", "3"]),
+            (MessageFilter { group_id: Some("group-1".to_owned()), limit: Some(1), newest: true,
+                ..of_agent.clone() }, vec!["3"]),
             (MessageFilter { limit: Some(2), newest: true, ..of_agent.clone() }, vec!["2", "3"]),
             (MessageFilter { after: cursor(0), ..of_agent.clone() }, vec!["1", "2", "3"]),
             (MessageFilter { after: cursor(0), limit: Some(1), newest: true, ..of_agent.clone() },

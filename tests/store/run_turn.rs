@@ -88,6 +88,10 @@ on_both! {
         store.delete_run(&first.id).await.unwrap();
         let error = store.take_turn(asking(first, &[])).await.unwrap_err();
         assert!(matches!(error, StoreError::NotFound { what: "run", .. }), "{error:?}");
+        // Who works on it learns of that; one that has no turn yet may only not be stored yet.
+        let both = [first.id, second.id];
+        assert_eq!(store.stopped_runs(&both, &both).await.unwrap(), [first.id]);
+        assert_eq!(store.stopped_runs(&both, &both[1..]).await.unwrap(), []);
     }
 
     async fn who_takes_the_turn_of_a_silent_run_puts_it_out(database) {

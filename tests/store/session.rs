@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use bulkhead_domain::{
     Timestamp,
     platform::{Session, SessionId, User, UserId},
@@ -5,6 +7,9 @@ use bulkhead_domain::{
 use bulkhead_store::{Rotation, StoreError, session::LIVING_MAX};
 
 use super::user::{LATER, made};
+
+/// A sign-in that goes on for so long is of no test.
+const LONG: Duration = Duration::from_secs(1 << 40);
 
 fn after(at: Timestamp, micros: i64) -> Timestamp {
     Timestamp::from_micros(at.micros() + micros)
@@ -24,7 +29,7 @@ on_both! {
             expires_at: LATER,
             ..session.clone()
         };
-        let rotate = |generation, now| store.rotate_session(session.id, generation, now, LATER);
+        let rotate = |generation, now| store.rotate_session((session.id, generation), now, LATER, LONG);
         assert_eq!(rotate(0, now).await.unwrap(), Rotation::Rotated(rotated.clone()));
         assert_eq!(store.session(session.id).await.unwrap(), Some(rotated));
         let Rotation::Rotated(second) = rotate(1, now).await.unwrap() else { panic!() };
@@ -36,7 +41,7 @@ on_both! {
         }
         let ended = store.session(session.id).await.unwrap().unwrap();
         assert_eq!(ended.ended_at, Some(now));
-        let unknown = store.rotate_session(SessionId::random(), 0, now, LATER).await.unwrap();
+        let unknown = store.rotate_session((SessionId::random(), 0), now, LATER, LONG).await.unwrap();
         assert_eq!(unknown, Rotation::Unknown);
     }
 
@@ -49,7 +54,7 @@ on_both! {
             let uses = (0..4).map(|_| {
                 let (store, id) = (store.clone(), session.id);
                 tokio::spawn(async move {
-                    store.rotate_session(id, 0, Timestamp::now(), LATER).await.unwrap()
+                    store.rotate_session((id, 0), Timestamp::now(), LATER, LONG).await.unwrap()
                 })
             });
             let uses: Vec<_> = uses.collect();
@@ -77,21 +82,41 @@ on_both! {
             store.begin_session(session).await.unwrap();
         }
         let late = after(LATER, 0);
-        let rotation = store.rotate_session(sessions[0].id, 0, late, late).await.unwrap();
+        let rotation = store.rotate_session((sessions[0].id, 0), late, late, LONG).await.unwrap();
         assert_eq!(rotation, Rotation::Expired);
         assert!(store.end_session(sessions[1].id).await.unwrap());
         assert!(!store.end_session(sessions[1].id).await.unwrap());
         assert!(!store.end_session(SessionId::random()).await.unwrap());
         let now = Timestamp::now();
-        let rotation = store.rotate_session(sessions[1].id, 0, now, LATER).await.unwrap();
+        let rotation = store.rotate_session((sessions[1].id, 0), now, LATER, LONG).await.unwrap();
         assert_eq!(rotation, Rotation::Ended);
         let lock_out = |user: &mut User| {
             user.is_active = false;
             Ok::<_, StoreError>(())
         };
         store.update_user(user.id, lock_out).await.unwrap();
-        let rotation = store.rotate_session(sessions[0].id, 0, now, LATER).await.unwrap();
+        let rotation = store.rotate_session((sessions[0].id, 0), now, LATER, LONG).await.unwrap();
         assert_eq!(rotation, Rotation::Ended);
+    }
+
+    async fn a_sign_in_ends_however_often_it_is_renewed(database) {
+        let store = database.open().await;
+        let user = made(&store, "a@example.com").await;
+        let session = Session::new(user.id, LATER);
+        store.begin_session(&session).await.unwrap();
+        let longest = Duration::from_secs(100);
+        let end = after(session.created_at, 100_000_000);
+        let renew = |generation, at| store.rotate_session((session.id, generation), at, LATER, longest);
+        let Rotation::Rotated(renewed) = renew(0, after(session.created_at, 5)).await.unwrap() else { panic!() };
+        assert_eq!(renewed.expires_at, end, "it does not slide beyond that");
+        let Rotation::Rotated(last) = renew(1, after(end, -1)).await.unwrap() else { panic!() };
+        assert_eq!((last.expires_at, last.generation), (end, 2));
+        assert_eq!(renew(2, end).await.unwrap(), Rotation::Expired);
+        // One that was renewed before there was such an end has it too.
+        let older = Session::new(user.id, LATER);
+        store.begin_session(&older).await.unwrap();
+        let late = store.rotate_session((older.id, 0), after(older.created_at, 100_000_000), LATER, longest);
+        assert_eq!(late.await.unwrap(), Rotation::Expired);
     }
 
     async fn a_password_that_was_changed_meanwhile_begins_no_session(database) {
@@ -99,14 +124,14 @@ on_both! {
         let user = made(&store, "a@example.com").await;
         let session = Session::new(user.id, LATER);
         let begin = |hash| store.begin_session_by_password(&session, hash);
-        assert!(!begin("$argon2id$other").await.unwrap());
+        assert_eq!(begin("$argon2id$other").await.unwrap(), None);
         store.set_password(user.id, "$argon2id$second", None).await.unwrap();
-        assert!(!begin("$argon2id$first").await.unwrap());
+        assert_eq!(begin("$argon2id$first").await.unwrap(), None);
         assert_eq!(store.session(session.id).await.unwrap(), None);
-        assert!(begin("$argon2id$second").await.unwrap());
+        assert_eq!(begin("$argon2id$second").await.unwrap(), Some(0));
         assert_eq!(store.session(session.id).await.unwrap().as_ref(), Some(&session));
         let nobody = Session::new(UserId::random(), LATER);
-        assert!(!store.begin_session_by_password(&nobody, "hash").await.unwrap());
+        assert_eq!(store.begin_session_by_password(&nobody, "hash").await.unwrap(), None);
     }
 
     async fn the_oldest_session_ends_where_one_too_many_begins(database) {

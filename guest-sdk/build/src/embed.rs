@@ -27,15 +27,26 @@ pub fn embed(prefix: &str, apart: &[&str]) -> Result<(), BuildError> {
     // a new guest is seen.
     instruct(&package);
 
-    let mut artifacts = if names.is_empty() {
-        Vec::new()
-    } else {
-        build(&package, &out, "", prefix, &names)?
-    };
-    for name in &own {
-        let alone = std::slice::from_ref(name);
-        artifacts.extend(build(&package.join(name), &out, name, prefix, alone)?);
-    }
+    // At once: a large guest is optimised by one thread for a minute at the end.
+    let artifacts = std::thread::scope(|scope| {
+        let apart: Vec<_> = own
+            .iter()
+            .map(|name| {
+                let (folder, alone) = (package.join(name), std::slice::from_ref(name));
+                let out = &out;
+                scope.spawn(move || build(&folder, out, name, prefix, alone))
+            })
+            .collect();
+        let mut artifacts = match names.is_empty() {
+            true => Vec::new(),
+            false => build(&package, &out, "", prefix, &names)?,
+        };
+        for built in apart {
+            let built = built.join();
+            artifacts.extend(built.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
+        }
+        Ok::<_, BuildError>(artifacts)
+    })?;
     let names: Vec<_> = names.into_iter().chain(own).collect();
     let mut embedded = Vec::new();
     for (name, artifact) in names.iter().zip(&artifacts) {

@@ -95,7 +95,8 @@ impl Engine {
     }
 
     /// Cancels the runs that go on here and that another server has cancelled, found abandoned, or
-    /// put out of their turn.
+    /// put out of their turn, and those whose agent another one has paused or terminated: it may have
+    /// ended before it cancelled them.
     ///
     /// # Errors
     ///

@@ -8,7 +8,7 @@
 //!   was killed.
 //! - `closing`: what is ended before a thread is deleted.
 //! - `thread`: what a run works on; `recent`: what is kept of it for the next. [`model`]: which model
-//!   answers; `fallback`: which others. `toolset`, `legacy`: what it is
+//!   answers; `fallback`: which others; `asked`: what it used, as a step. `toolset`, `legacy`: what it is
 //!   offered. `answer`: its reply as messages; `fit`: results that are too large. `transcript`: stored messages as a model is sent them.
 //! - [`prompt`], [`start`], [`defaults`]: what an agent begins with and is told. [`pack`], [`clock`]:
 //!   notices and times as models read them.
@@ -21,6 +21,8 @@ mod abandoned;
 mod active;
 mod answer;
 pub mod approval;
+mod asked;
+mod by_hand;
 pub mod clock;
 mod closing;
 pub mod compact;

@@ -332,13 +332,14 @@ impl Engine {
         arguments: Map<String, Value>,
     ) -> Result<Option<Executed>, AgentError> {
         let key = ThreadKey::default_of(agent_id);
+        let work = self.by_hand().begin(agent_id, self.root());
         let thread = Thread::load(self.store(), key).await?;
         expect_active(&thread.agent)?;
         let Some(tool) = thread.tools.iter().find(|tool| tool.name == tool_name) else {
             return Ok(None);
         };
         let tool = Arc::clone(tool);
-        let cancel = self.root().child_token();
+        let cancel = work.cancel.clone();
         let chain: Arc<[AgentId]> = vec![agent_id].into();
         let services = StepServices::new(self, &thread, chain, cancel.clone());
         let executed = self

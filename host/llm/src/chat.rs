@@ -10,6 +10,8 @@ use zeroize::Zeroizing;
 /// Where a provider is reached and how it knows the caller.
 #[derive(Clone)]
 pub struct Endpoint {
+    /// The provider's name in this installation: the first half of its models' handles.
+    pub name: String,
     /// The provider's name as people know it, for messages: `OpenAI`, `Anthropic`, `Google AI`, ….
     pub provider: String,
     /// `provider-<uuid>` of a provider that was made through the API; none for others.

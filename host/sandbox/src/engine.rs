@@ -1,6 +1,4 @@
-//! The engine, its linker and its slots.
-
-use std::sync::atomic::{AtomicUsize, Ordering};
+//! The engine and its linker.
 
 use bulkhead_egress::Egress;
 use tokio::sync::Semaphore;
@@ -8,7 +6,9 @@ use wasmtime::{
     Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, component::Linker,
 };
 
-use crate::{Settings, SetupError, Usage, cache::Cache, interfaces, state::CallState};
+use crate::{
+    Settings, SetupError, Usage, cache::Cache, interfaces, slots::Slots, state::CallState,
+};
 
 /// Calls of tools by tools, one inside the other. Three is a tool that uses a tool that uses
 /// a tool; a longer chain is a loop.
@@ -37,8 +37,7 @@ pub(crate) struct Core {
     pub(crate) settings: Settings,
     pub(crate) egress: Egress,
     pub(crate) cache: Cache,
-    pub(crate) slots: Semaphore,
-    pub(crate) waiting: AtomicUsize,
+    pub(crate) slots: Slots,
     pub(crate) compile_jobs: std::sync::Arc<Semaphore>,
     /// Loads of compiled artifacts and runs of `describe`: beside compiling, so that a component
     /// that takes long to compile keeps no other waiting that is compiled already.
@@ -55,8 +54,7 @@ impl Core {
             cache,
             linker,
             egress,
-            slots: Semaphore::new(settings.slots),
-            waiting: AtomicUsize::new(0),
+            slots: Slots::new(&settings),
             compile_jobs: std::sync::Arc::new(Semaphore::new(settings.compile_jobs)),
             load_jobs: std::sync::Arc::new(Semaphore::new(LOAD_JOBS)),
             pooling,
@@ -68,11 +66,8 @@ impl Core {
     pub(crate) fn usage(&self) -> Usage {
         Usage {
             slots: self.settings.slots,
-            running: self
-                .settings
-                .slots
-                .saturating_sub(self.slots.available_permits()),
-            waiting: self.waiting.load(Ordering::Relaxed),
+            running: self.slots.running(),
+            waiting: self.slots.waiting(),
             pooling: self.pooling,
         }
     }
@@ -117,7 +112,8 @@ fn config() -> Config {
 fn pool(settings: &Settings) -> PoolingAllocationConfig {
     // Every call holds a chain of at most MAX_PEER_DEPTH further calls, so that a tool that
     // calls a tool never waits for a slot that it holds itself.
-    let stores = u32::try_from(settings.slots * (1 + MAX_PEER_DEPTH)).unwrap_or(u32::MAX);
+    let stores = Slots::room(settings).saturating_mul(1 + MAX_PEER_DEPTH);
+    let stores = u32::try_from(stores).unwrap_or(u32::MAX);
     // `describe` runs beside calls.
     let stores = stores.saturating_add(LOAD_JOBS as u32);
     let mut pool = PoolingAllocationConfig::new();

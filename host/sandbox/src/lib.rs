@@ -32,6 +32,7 @@ mod sandbox;
 mod schema;
 pub mod services;
 mod settings;
+mod slots;
 mod source;
 mod state;
 

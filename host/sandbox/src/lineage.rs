@@ -5,6 +5,8 @@ use std::sync::Arc;
 use bulkhead_egress::Allowance;
 use bulkhead_policy::Capabilities;
 
+use crate::slots::Slot;
+
 /// What a call inherits from the one that made it through `peers`; the default for one from
 /// outside. Its fuel, time and memory are in the limits.
 #[derive(Debug, Clone, Default)]
@@ -13,6 +15,8 @@ pub struct Lineage {
     pub(crate) calls: Vec<String>,
     /// What is left of the requests and their bytes.
     pub(crate) allowance: Option<Allowance>,
+    /// Where the outermost call runs; none for that one itself.
+    pub(crate) slot: Option<Arc<Slot>>,
     narrowing: Option<Arc<Capabilities>>,
 }
 
@@ -40,6 +44,14 @@ impl Lineage {
         Self {
             allowance: Some(allowance),
             ..self.clone()
+        }
+    }
+
+    /// The same for what is called by a call that runs in `slot`.
+    pub(crate) fn in_slot(self, slot: &Arc<Slot>) -> Self {
+        Self {
+            slot: Some(Arc::clone(slot)),
+            ..self
         }
     }
 

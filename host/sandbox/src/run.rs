@@ -5,12 +5,12 @@ mod ended;
 mod guest;
 mod source;
 
-use std::{panic::AssertUnwindSafe, sync::Arc, sync::atomic::Ordering, time::Duration};
+use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use bulkhead_domain::{Digest, FuelByPhase, Outcome, Output, Problem, Timestamp, id::CallId};
 use bulkhead_policy::Limits;
 use futures::FutureExt;
-use tokio::{sync::SemaphorePermit, time::Instant};
+use tokio::time::Instant;
 use wasmtime::{Store, component::Val};
 
 use self::{draft::Draft, source::SourceEnd};
@@ -19,6 +19,7 @@ use crate::{
     Call, Component, Failure, Lineage, Report, Runtime, SourceCall, SourceReport,
     component::InstalledTool,
     engine::{Core, MAX_PEER_DEPTH},
+    slots::Slot,
     state::{CallState, Context},
 };
 
@@ -120,7 +121,7 @@ async fn run<T>(
     };
     draft.running();
 
-    let context = context(call, &draft, limits);
+    let context = context(call, &draft, limits, &slot);
     let state = match CallState::new(core, context, call.events.clone()) {
         Ok(state) => state,
         Err(error) => {
@@ -187,59 +188,20 @@ fn invalid_input(problems: Vec<Problem>) -> Failure {
     }
 }
 
-/// Waits for a slot. A call by a tool runs in the slot of the outermost call.
-async fn slot<'a>(
-    core: &'a Core,
-    call: &Call,
-    draft: &mut Draft,
-) -> Result<Option<SemaphorePermit<'a>>, Failure> {
-    if call.lineage.depth() > 0 {
-        return Ok(None);
+/// A slot, waited for where none is free. A call by a tool runs in the slot of the outermost call.
+async fn slot(core: &Core, call: &Call, draft: &mut Draft) -> Result<Arc<Slot>, Failure> {
+    if let Some(slot) = &call.lineage.slot {
+        return Ok(Arc::clone(slot));
     }
-    if let Ok(permit) = core.slots.try_acquire() {
-        return Ok(Some(permit));
+    if let Some(slot) = core.slots.try_take() {
+        return Ok(Arc::new(slot));
     }
-    if core.waiting.fetch_add(1, Ordering::Relaxed) >= core.settings.queue {
-        core.waiting.fetch_sub(1, Ordering::Relaxed);
-        return Err(Failure::new(
-            Outcome::Overloaded,
-            "all slots are taken and the queue is full; try again later",
-        ));
-    }
-    // Counts down when this future is dropped, too.
-    let waiting = Waiting(core);
-    let permit = tokio::select! {
-        biased;
-        () = call.cancel.cancelled() => Err(Failure::new(
-            Outcome::Cancelled,
-            "the call was cancelled while it waited for a slot; nothing ran",
-        )),
-        permit = tokio::time::timeout(core.settings.queue_timeout, core.slots.acquire()) => {
-            permit.map_err(|_| Failure::new(
-                Outcome::Overloaded,
-                format!(
-                    "no slot became free within {} ms; try again later",
-                    core.settings.queue_timeout.as_millis()
-                ),
-            ))
-        }
-    }?;
-    drop(waiting);
+    let slot = core.slots.take(&call.cancel).await?;
     draft.waited();
-    permit
-        .map(Some)
-        .map_err(|_| Failure::new(Outcome::Overloaded, "the sandbox is shutting down"))
+    Ok(Arc::new(slot))
 }
 
-struct Waiting<'a>(&'a Core);
-
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        self.0.waiting.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-fn context(call: &Call, draft: &Draft, limits: Limits) -> Context {
+fn context(call: &Call, draft: &Draft, limits: Limits, slot: &Arc<Slot>) -> Context {
     Context {
         call_id: draft.call_id(),
         idempotency_key: draft.idempotency_key(),
@@ -249,7 +211,7 @@ fn context(call: &Call, draft: &Draft, limits: Limits) -> Context {
         authority: Arc::clone(&call.authority),
         services: call.services.clone(),
         cancel: call.cancel.clone(),
-        lineage: call.lineage.with_call(draft.name()),
+        lineage: call.lineage.with_call(draft.name()).in_slot(slot),
     }
 }
 

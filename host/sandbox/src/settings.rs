@@ -13,7 +13,8 @@ const MIB: u64 = 1 << 20;
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// Calls that run at once; further calls wait. More than cores, because calls that wait for
-    /// the network hold a slot too.
+    /// the network hold a slot too. Four times as many, 256 at most, may run beside them that
+    /// asked agents.
     pub slots: usize,
     /// Calls that may wait for a slot; one more is refused at once.
     pub queue: usize,
@@ -82,7 +83,7 @@ impl Default for Settings {
 pub struct Usage {
     /// Slots in all.
     pub slots: usize,
-    /// Slots that are taken.
+    /// Calls that run. Those that asked agents need no slot any more and count nevertheless.
     pub running: usize,
     /// Calls that wait for a slot.
     pub waiting: usize,

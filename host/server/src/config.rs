@@ -89,8 +89,9 @@ pub struct Config {
     pub builtin_tools: bool,
     /// What models cost, for the metrics of projects.
     pub prices: Prices,
-    /// Whether people may make accounts for themselves; superusers can in any case.
-    pub registration: bool,
+    /// Whether people may make accounts for themselves; superusers can in any case. None for where this
+    /// server listens on this machine alone: elsewhere whoever finds it could.
+    pub registration: Option<bool>,
     /// What is logged; read by [`crate::telemetry::init`].
     pub log: String,
     /// How log lines are written.
@@ -160,7 +161,7 @@ impl Config {
             run_silence: bulkhead_store::run::SILENCE_MAX,
             builtin_tools: true,
             prices: Prices::default(),
-            registration: true,
+            registration: None,
             log: "info".to_owned(),
             log_format: LogFormat::Text,
             env: BTreeMap::new(),
@@ -202,6 +203,12 @@ impl Config {
         let mut config = options.resolve()?;
         config.provider_env = provider_env;
         Ok(config)
+    }
+
+    /// Whether people may make accounts for themselves.
+    pub(crate) fn is_registration_open(&self) -> bool {
+        let is_local = self.listen.ip().to_canonical().is_loopback();
+        self.registration.unwrap_or(is_local)
     }
 
     /// The database's URL.

@@ -25,6 +25,7 @@ mod contract;
 mod data_dir;
 mod database;
 mod file_work;
+mod heap;
 mod http;
 mod limits_patch;
 mod listener;

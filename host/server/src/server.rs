@@ -20,7 +20,7 @@ use crate::{
     agents::{background::ServerBackground, models::AllModels, tools::SandboxTools},
     app::App,
     calls::Calls,
-    data_dir, database, file_work,
+    data_dir, database, file_work, heap,
     http::{self, auth::Access, messages::background::Recordings, observe::RequestIds},
     listener::Connections,
     mcp,
@@ -210,7 +210,7 @@ fn take_data_dir(folder: &Path) -> Result<File, StartError> {
 
 async fn open(config: &Config, closing: CancellationToken) -> Result<Arc<App>, StartError> {
     let key = database::key(config)?;
-    let platform = Platform::new(&key, config.prices.clone(), config.registration)?;
+    let platform = Platform::new(&key, config.prices.clone(), config.is_registration_open())?;
     let mut settings = config.sandbox.clone();
     settings.cache_key = Some(CacheKey::load_or_create(
         &config.data_dir.join("cache.key"),
@@ -292,6 +292,8 @@ struct Running {
 impl Running {
     async fn run(self, listener: TcpListener) {
         let router = http::router(Arc::clone(&self.app));
+        // Nothing waits for it.
+        tokio::task::spawn_blocking(heap::give_back);
         let builtins = self.config.builtin_tools.then(|| {
             let (app, stop) = (Arc::clone(&self.app), self.stop.clone());
             app.registry.expect_builtins();

@@ -133,7 +133,8 @@ pub use provider::{NewProvider, ProviderChange, ProviderFilter, ProviderKeys, Pr
 pub use receipt::ReceiptFilter;
 pub use receipt_writer::ReceiptWriter;
 pub use run::{
-    Ahead, Asking, RunEvent, RunFilter, RunMetrics, RunOrder, RunUpdate, ToolUsed, Turn, Why,
+    Ahead, Asking, Comparison, RunEvent, RunFilter, RunMetrics, RunOrder, RunUpdate, RunWork,
+    ToolUsed, Turn, Why,
 };
 pub use sandbox_config::{NewSandboxConfig, SandboxConfig, SandboxConfigFilter};
 pub use sandbox_type::SandboxType;

@@ -2,6 +2,7 @@
 //!
 //! - [`before`], [`model`], [`between`], [`tool`], [`waiting`]: while a run waits for its turn, for
 //!   the model, for nothing, for a tool, for an approval.
+//! - [`fetch`]: while a tool waits for an answer over HTTP.
 //! - [`at_once`]: at the moment at which an answer to a request for approval arrives.
 //! - [`refused`]: what is over, unknown, or of somebody else. [`often`]: at random moments.
 //!   [`elsewhere`]: by another server.
@@ -10,6 +11,7 @@ mod at_once;
 mod before;
 mod between;
 mod elsewhere;
+mod fetch;
 mod model;
 mod often;
 mod refused;
@@ -60,13 +62,13 @@ async fn cancel(server: &TestServer, agent: &str) -> Value {
 }
 
 /// Sends a body whose answer is waited for elsewhere.
-fn sent(server: &TestServer, agent: &str, body: &Value) -> JoinHandle<Answer> {
+pub(crate) fn sent(server: &TestServer, agent: &str, body: &Value) -> JoinHandle<Answer> {
     let request = server.request(Method::POST, &path(agent, "")).json(body);
     tokio::spawn(async move { Answer::read(request.send().await.unwrap()).await })
 }
 
 /// The runs of an agent that go on, as soon as there are so many.
-async fn active(server: &TestServer, agent: &str, count: usize) -> Vec<String> {
+pub(crate) async fn active(server: &TestServer, agent: &str, count: usize) -> Vec<String> {
     let active = format!("/v1/runs/?agent_id={agent}&active=true&order=asc");
     for _ in 0..1_000 {
         let runs = read(server, &active).await;
@@ -80,7 +82,7 @@ async fn active(server: &TestServer, agent: &str, count: usize) -> Vec<String> {
 }
 
 /// Waits until so many calls run in the sandbox.
-async fn slots_in_use(server: &TestServer, count: usize) {
+pub(crate) async fn slots_in_use(server: &TestServer, count: usize) {
     let expected = format!("bulkhead_slots_in_use {count}\n");
     for _ in 0..1_000 {
         if server.get("/metrics").await.text.contains(&expected) {
@@ -89,6 +91,12 @@ async fn slots_in_use(server: &TestServer, count: usize) {
         tokio::time::sleep(std::time::Duration::from_millis(10)).await;
     }
     panic!("{expected} is never told");
+}
+
+/// Fails unless no call runs in the sandbox, not even for a moment longer.
+async fn no_slot_is_taken(server: &TestServer) {
+    let metrics = server.get("/metrics").await.text;
+    assert!(metrics.contains("bulkhead_slots_in_use 0\n"), "{metrics}");
 }
 
 /// Fails unless a stream has ended as a cancelled one does: with this reason, once, and no more.

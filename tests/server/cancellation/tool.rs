@@ -4,13 +4,16 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::{DENIED, active, busy_agent, cancel, ends_cancelled, is_cancelled, sent, slots_in_use};
+use super::{
+    DENIED, active, busy_agent, cancel, ends_cancelled, is_cancelled, no_slot_is_taken, sent,
+    slots_in_use,
+};
 use crate::{
     both::on_both,
     clients::read,
     live::Live,
-    messages::{kinds, stop, text},
-    support::TestServer,
+    messages::{agent, kinds, path, stop, text, tool},
+    support::{TestServer, has_python},
 };
 
 /// As slow as a test may find a call's end that takes some milliseconds: other tests share the
@@ -40,6 +43,41 @@ async fn tells_of_both_calls(server: &TestServer, returned: &Value) {
     assert_eq!(receipts[0]["tool_call_id"], returns[0]["tool_call_id"]);
 }
 
+/// Tools that compute until they are stopped, by name: a component's, and one from source in each
+/// language.
+async fn endless(server: &TestServer) -> Vec<(&'static str, Value)> {
+    let pushed = server.push("hostile", bulkhead_fixtures::HOSTILE).await;
+    assert_eq!(pushed.status, 201, "{pushed:?}");
+    let of_component = read(server, "/v1/tools/?name=spin").await;
+    let mut tools = vec![
+        ("spin", of_component[0]["id"].clone()),
+        (
+            "loops",
+            tool(server, "loops", "while (true) {}").await.into(),
+        ),
+    ];
+    if has_python() {
+        let source = "def snake():\n    \"\"\"Computes.\"\"\"\n    while True:\n        pass\n";
+        let saved = server
+            .post("/v1/tools/", &json!({ "source_code": source }))
+            .await;
+        assert_eq!(saved.status, 200, "{saved:?}");
+        tools.push(("snake", saved.body["id"].clone()));
+    }
+    for (component, tool) in [
+        ("hostile", "spin"),
+        ("source", "loops"),
+        ("source", "snake"),
+    ] {
+        let limits = json!({ "fuel": 1_000_000_000_000_u64 });
+        let grant = json!({
+            "component": component, "tool": tool, "capabilities": {}, "limits": limits,
+        });
+        server.grant(grant).await;
+    }
+    tools
+}
+
 const INPUT: &str = "call spin\ncall twice with {\"a\":\"x\"}\nthen\nsay never";
 
 on_both! {
@@ -63,6 +101,39 @@ on_both! {
             tells_of_both_calls(&server, returned).await;
             slots_in_use(&server, 0).await;
             is_cancelled(&server, &agent, &run).await;
+        }
+    }
+
+    async fn nothing_of_a_tool_runs_when_its_stream_has_ended_and_its_receipt_is_there(server) {
+        let tools = endless(&server).await;
+        let ids: Vec<&Value> = tools.iter().map(|(_, id)| id).collect();
+        let agent = agent(&server, json!({ "tool_ids": ids })).await;
+        for (name, _) in &tools {
+            for background in [false, true] {
+                let body = json!({ "input": format!("call {name}"), "background": background });
+                let mut stream = Live::open(&server, &agent, &body).await;
+                let run = stream.run().await;
+                stream.until("tool_call_message").await;
+                slots_in_use(&server, 1).await;
+                let (asks, nothing) = (path(&agent, "/cancel"), json!({}));
+                let cancelled = server.post(&asks, &nothing);
+                // Whoever hears the end need not wait for the answer to the request to cancel.
+                let ends = async {
+                    let events = stream.end().await;
+                    no_slot_is_taken(&server).await;
+                    let returned = &events[events.len() - 2].1;
+                    let step = format!("/v1/steps/{}/receipts", text(&returned["step_id"]));
+                    (read(&server, &step).await, events)
+                };
+                let (cancelled, (receipts, events)) = futures::join!(cancelled, ends);
+                assert_eq!(cancelled.body, json!({ &run: "cancelled" }));
+                ends_cancelled(&events);
+                let receipt = &receipts[0]["receipt"];
+                assert_eq!(receipt["outcome"], "cancelled", "{name}: {receipts}");
+                assert_eq!(receipt["tool"], *name);
+                assert!(receipt["fuel"]["call"].as_u64() > Some(0), "{receipt}");
+                is_cancelled(&server, &agent, &run).await;
+            }
         }
     }
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{folder, touched, uploaded};
 use crate::{
     both::on_both,
-    clients::{NOBODY, agent, detail, each, patched, read, text},
+    clients::{NOBODY, SCRIPTED, agent, detail, each, made, patched, read, text},
     messages::memory::with_tools,
     support::{Answer, TestServer},
 };
@@ -65,6 +65,49 @@ on_both! {
         }
         let unknown = touched(&server, &format!("/v1/agents/{agent}/folders/attach/source-{NOBODY}")).await;
         assert_eq!(unknown.status, 404, "{unknown:?}");
+    }
+
+    async fn a_new_agent_answers_with_its_folders_and_files(server) {
+        let docs = folder(&server, "docs").await;
+        let more = folder(&server, "more").await;
+        let file = uploaded(&server, &docs, "a.txt", "in view").await;
+        let body = json!({ "model": SCRIPTED, "folder_ids": [docs], "source_ids": [more] });
+        let new = made(&server, "/v1/agents/", &body).await;
+        assert_eq!(each(&new["sources"], "id"), [docs.as_str(), more.as_str()]);
+        assert_eq!(each(&new["memory"]["file_blocks"], "file_id"), [file.as_str()]);
+        let body = json!({ "model": SCRIPTED });
+        let without = made(&server, "/v1/agents/", &body).await;
+        assert_eq!((&without["sources"], &without["memory"]["file_blocks"]), (&json!([]), &json!([])));
+    }
+
+    async fn the_files_of_an_agent_are_blocks_of_its_memory(server) {
+        let docs = folder(&server, "docs").await;
+        let mut ids = Vec::new();
+        for name in ["a.txt", "b.txt"] {
+            ids.push(uploaded(&server, &docs, name, "in view").await);
+        }
+        let body = json!({ "folder_ids": [docs], "max_files_open": 1, "per_file_view_window_char_limit": 500 });
+        let agent = agent(&server, body).await;
+        let other = crate::clients::agent(&server, json!({})).await;
+        let memory = read(&server, &format!("/v1/agents/{agent}/core-memory")).await;
+        let blocks = &memory["file_blocks"];
+        for (field, expected) in [
+            ("label", json!("docs/a.txt")), ("file_id", json!(ids[0])), ("source_id", json!(docs)),
+            ("value", json!("[Viewing file start (out of 1 lines)]\n1: in view")), ("limit", json!(500)),
+            ("is_open", json!(true)), ("read_only", json!(true)), ("metadata", json!({})),
+        ] {
+            assert_eq!(blocks[0][field], expected, "{field}");
+        }
+        assert!(text(&blocks[0]["id"]).starts_with("block-"));
+        let closed = &blocks[1];
+        let closed = (&closed["label"], &closed["value"], &closed["is_open"]);
+        assert_eq!(closed, (&json!("docs/b.txt"), &json!(""), &json!(false)));
+        // As of all relations, an agent that was read has none unless they are asked for.
+        let path = format!("/v1/agents/{agent}");
+        assert_eq!(read(&server, &path).await["memory"]["file_blocks"], json!([]));
+        let listed = read(&server, "/v1/agents/?include=agent.blocks&order=asc").await;
+        assert_eq!(&listed[0]["memory"]["file_blocks"], blocks);
+        assert_eq!((text(&listed[1]["id"]), &listed[1]["memory"]["file_blocks"]), (other.as_str(), &json!([])));
     }
 
     async fn files_are_listed_by_cursor(server) {

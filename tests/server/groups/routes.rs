@@ -66,6 +66,85 @@ on_both! {
         }
     }
 
+    async fn the_messages_of_a_group_are_those_of_whoever_leads_it_or_of_all(server) {
+        let (a, b) = (agent(&server, json!({})).await, agent(&server, json!({})).await);
+        let body = |config: Value| json!({ "agent_ids": [b], "description": "", "manager_config": config });
+        let led = json!({ "manager_type": "supervisor", "manager_agent_id": a });
+        let led = text(&group(&server, body(led)).await["id"]).to_owned();
+        let free = json!({ "manager_type": "round_robin" });
+        let free = text(&group(&server, body(free)).await["id"]).to_owned();
+        for (agent, group) in [(&a, Some(&led)), (&b, Some(&led)), (&a, Some(&free)), (&b, Some(&free)), (&b, None)] {
+            let named = |group: &String| format!("to {group}");
+            let content = group.map_or("to nobody".to_owned(), named);
+            let message = json!({ "role": "user", "content": content, "group_id": group });
+            let path = format!("/v1/agents/{agent}/messages");
+            let sent = server.post(&path, &json!({ "messages": [message] })).await;
+            assert_eq!(sent.status, 200, "{sent:?}");
+        }
+        for (group, count) in [(&led, 1), (&free, 2)] {
+            let path = format!("/v1/groups/{group}/messages");
+            let listed = read(&server, &path).await;
+            let listed = listed.as_array().unwrap();
+            let expected = format!("to {group}");
+            assert!(listed.iter().all(|message| message["content"] == expected), "{listed:?}");
+            assert_eq!(listed.len(), count);
+            let last = text(&listed[count - 1]["id"]);
+            let newest = read(&server, &format!("{path}?limit=1")).await;
+            assert_eq!(ids(&newest), [last]);
+            assert_eq!(read(&server, &format!("{path}?after={last}")).await, json!([]));
+            let edited = server.patch(&format!("{path}/{last}"), &json!({ "content": "" })).await;
+            let refused = "Message editing is no longer supported. Send a new message instead.";
+            assert_eq!(detail(&edited), (405, refused));
+        }
+        let unknown = server.get(&format!("/v1/groups/group-{NOBODY}/messages")).await;
+        assert_eq!(unknown.status, 404, "{unknown:?}");
+    }
+
+    async fn a_block_of_a_group_is_a_block_of_all_its_agents(server) {
+        let (a, b) = (agent(&server, json!({})).await, agent(&server, json!({})).await);
+        let body = json!({ "agent_ids": [b], "description": "",
+            "manager_config": { "manager_type": "supervisor", "manager_agent_id": a } });
+        let group = text(&group(&server, body).await["id"]).to_owned();
+        let mut blocks = Vec::new();
+        for _ in 0..2 {
+            let block = server.post("/v1/blocks/", &json!({ "label": "team", "value": "" })).await;
+            blocks.push(text(&block.body["id"]).to_owned());
+        }
+        let change = async |what: &str, block: &str| {
+            let path = format!("/v1/groups/{group}/blocks/{what}/{block}");
+            server.patch(&path, &Value::Null).await
+        };
+        let had = async || {
+            let shared = read(&server, &format!("/v1/groups/{group}")).await["shared_block_ids"].clone();
+            let mut had = vec![shared.as_array().unwrap().len()];
+            for agent in [&a, &b] {
+                let blocks = read(&server, &format!("/v1/agents/{agent}/core-memory/blocks")).await;
+                had.push(blocks.as_array().unwrap().len());
+            }
+            had
+        };
+        for _ in 0..2 {
+            let attached = change("attach", &blocks[0]).await;
+            assert_eq!((attached.status.as_u16(), attached.text.as_str()), (200, "null"));
+            assert_eq!(had().await, [1, 1, 1]);
+        }
+        // The agents have a block with this label, and none of it was done.
+        assert_eq!(change("attach", &blocks[1]).await.status, 409);
+        assert_eq!(had().await, [1, 1, 1]);
+        let detached = change("detach", &blocks[0]).await;
+        assert_eq!((detached.status.as_u16(), detached.text.as_str()), (200, "null"));
+        assert_eq!(had().await, [0, 0, 0]);
+        // What an agent has by itself it keeps.
+        let own = format!("/v1/agents/{a}/core-memory/blocks/attach/{}", blocks[0]);
+        assert_eq!(server.patch(&own, &Value::Null).await.status, 200);
+        assert_eq!(change("detach", &blocks[0]).await.status, 404);
+        assert_eq!(had().await, [0, 1, 0]);
+        let nobody = format!("block-{NOBODY}");
+        assert_eq!(change("attach", &nobody).await.status, 404);
+        let elsewhere = format!("/v1/groups/group-{NOBODY}/blocks/attach/{}", blocks[0]);
+        assert_eq!(server.patch(&elsewhere, &Value::Null).await.status, 404);
+    }
+
     async fn groups_are_listed_counted_and_deleted(server) {
         let (a, b) = (agent(&server, json!({})).await, agent(&server, json!({})).await);
         let made = async |members: Value, more: Value| {

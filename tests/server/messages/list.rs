@@ -46,6 +46,35 @@ async fn a_list_is_a_window_whose_messages_are_in_order() {
                 .len(),
             7
         );
+        // A page of a group's messages is as long as one of all.
+        for (input, group) in [
+            ("say 4", "group-1"),
+            ("say 5", "group-1"),
+            ("say 6", "group-2"),
+        ] {
+            let message = json!({ "role": "user", "content": input, "group_id": group });
+            let body = json!({ "messages": [message] });
+            let sent = server.post(&path(&agent, ""), &body).await;
+            assert_eq!(sent.status, 200, "{sent:?}");
+        }
+        let lists = [
+            path(&agent, "?"),
+            "/v1/messages/?".to_owned(),
+            format!("/v1/conversations/{agent}/messages?"),
+        ];
+        for list in lists {
+            for (query, expected) in [
+                ("group_id=group-1", &["say 4", "say 5"][..]),
+                ("group_id=group-1&limit=1&order=asc", &["say 4"]),
+                ("group_id=group-2&limit=1", &["say 6"]),
+                ("group_id=group-3", &[]),
+            ] {
+                let listed = server.get(&format!("{list}{query}")).await.body;
+                let mut found = contents(&listed);
+                found.sort_unstable();
+                assert_eq!(found, expected, "{list}{query}");
+            }
+        }
         let one = text(&newest[1]["id"]).to_owned();
         let alone = server.get(&format!("/v1/messages/{one}")).await.body;
         assert_eq!(alone, json!([newest[1]]));

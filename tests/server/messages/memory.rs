@@ -6,11 +6,16 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::{agent, calls, kinds, path, say, stop, text};
-use crate::support::TestServer;
+use crate::{both::on_both, support::TestServer};
 
 /// A server whose own tools are there.
 pub(crate) async fn with_tools() -> TestServer {
     let server = TestServer::start_with(|config| config.builtin_tools = true).await;
+    tools_are_listed(&server).await;
+    server
+}
+
+async fn tools_are_listed(server: &TestServer) {
     let listed = async {
         while server.get("/v1/tools/?name=send_message").await.body[0].is_null() {
             tokio::time::sleep(Duration::from_millis(100)).await;
@@ -18,7 +23,50 @@ pub(crate) async fn with_tools() -> TestServer {
     };
     let listed = tokio::time::timeout(Duration::from_secs(120), listed).await;
     listed.expect("the tools that come with the server are listed");
-    server
+}
+
+on_both! {
+    async fn agents_of_all_types_change_their_memory_by_the_tools_of_every_type(server) {
+        let mut server = server;
+        server.change(|config| config.builtin_tools = true);
+        server.restart().await;
+        tools_are_listed(&server).await;
+        for agent_type in ["letta_v1_agent", "memgpt_v2_agent", "memgpt_agent"] {
+            let more = json!({
+                "agent_type": agent_type, "memory_blocks": [{ "label": "human", "value": "Bob" }],
+                "tools": [
+                    "core_memory_append", "core_memory_replace", "memory_insert", "memory_replace",
+                    "memory_rethink", "memory", "memory_apply_patch", "rethink_user_memory",
+                ],
+            });
+            let agent = agent(&server, more).await;
+            let blocks = format!("/v1/agents/{agent}/core-memory/blocks");
+            for (tool, arguments, label, expected) in [
+                ("core_memory_append", json!({ "label": "human", "content": "tea" }), "human", Some("Bob\ntea")),
+                ("core_memory_replace", json!({ "label": "human", "old_content": "tea",
+                    "new_content": "milk" }), "human", Some("Bob\nmilk")),
+                ("memory_insert", json!({ "label": "human", "new_string": "first", "insert_line": 0 }),
+                    "human", Some("first\nBob\nmilk")),
+                ("memory_replace", json!({ "label": "human", "old_string": "milk", "new_string": "rum" }),
+                    "human", Some("first\nBob\nrum")),
+                ("memory_rethink", json!({ "label": "human", "new_memory": "Rob" }), "human", Some("Rob")),
+                ("memory_apply_patch", json!({ "label": "human", "patch": "@@\n-Rob\n+Rob, 30" }),
+                    "human", Some("Rob, 30")),
+                ("rethink_user_memory", json!({ "new_memory": "Rob, 31" }), "human", Some("Rob, 31")),
+                ("memory", json!({ "command": "create", "path": "/memories/plan", "file_text": "go",
+                    "description": "What to do." }), "plan", Some("go")),
+                ("memory", json!({ "command": "rename", "old_path": "/memories/plan",
+                    "new_path": "/memories/way" }), "way", Some("go")),
+                ("memory", json!({ "command": "delete", "path": "/memories/way" }), "way", None),
+            ] {
+                let answer = say(&server, &agent, &format!("call {tool} with {arguments}")).await;
+                let (called, returned) = calls(&answer)[0];
+                assert_eq!(called, tool, "{agent_type}: {answer}");
+                let block = server.get(&format!("{blocks}/{label}")).await.body;
+                assert_eq!(block["value"].as_str(), expected, "{agent_type}: {tool}: {returned}");
+            }
+        }
+    }
 }
 
 #[tokio::test]

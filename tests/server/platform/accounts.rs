@@ -7,7 +7,11 @@ use reqwest::Method;
 use serde_json::json;
 
 use super::{PASSWORD, Person, ask, key, login, register};
-use crate::{both::on_both, clients::text, support::TestServer};
+use crate::{
+    both::on_both,
+    clients::text,
+    support::{Answer, TestServer},
+};
 
 const ME: &str = "/api/v1/users/me";
 
@@ -140,18 +144,6 @@ on_both! {
         }
     }
 
-    async fn a_body_of_fifty_megabytes_is_refused_for_its_size(server) {
-        let ada = Person::new(&server, "ada").await;
-        let body = json!({ "email": "a".repeat(50 << 20), "password": PASSWORD });
-        for path in ["/api/v1/auth/register", "/api/v1/auth/login"] {
-            assert_eq!(server.post(path, &body).await.refusal(), (413, "body_too_large"), "{path}");
-        }
-        let project = json!({ "name": "a".repeat(50 << 20), "slug": "p" });
-        let refused = ada.post(&server, "/api/v1/projects", &project).await;
-        assert_eq!(refused.refusal(), (413, "body_too_large"));
-        assert_eq!(ada.get(&server, "/api/v1/projects").await.body["pagination"]["total"], 0);
-    }
-
     async fn who_signs_out_is_out_at_once(server) {
         let ada = Person::new(&server, "ada").await;
         let other = login(&server, &ada.email, PASSWORD).await;
@@ -254,9 +246,34 @@ on_both! {
 }
 
 #[tokio::test]
+async fn beyond_this_machine_registration_is_closed_unless_it_is_opened() {
+    for (registration, expected) in [
+        (None, (403, "registration_closed")),
+        (Some(false), (403, "registration_closed")),
+        (Some(true), (201, "")),
+    ] {
+        let server = TestServer::start_with(|config| {
+            config.listen.set_ip(std::net::Ipv4Addr::UNSPECIFIED.into());
+            config.token = Some("t0ken".to_owned());
+            config.registration = registration;
+        })
+        .await;
+        let url = format!("http://127.0.0.1:{}", server.address().port());
+        let body = json!({ "email": "ada@example.com", "password": PASSWORD });
+        let answer = reqwest::Client::builder().no_proxy().build().unwrap();
+        let answer = answer
+            .post(format!("{url}/api/v1/auth/register"))
+            .json(&body);
+        let answer = Answer::read(answer.send().await.unwrap()).await;
+        let code = answer.body["error"]["code"].as_str().unwrap_or_default();
+        assert_eq!((answer.status.as_u16(), code), expected, "{registration:?}");
+    }
+}
+
+#[tokio::test]
 async fn registration_can_be_closed_to_all_but_who_runs_the_server() {
     let server = TestServer::start_with(|config| {
-        config.registration = false;
+        config.registration = Some(false);
         config.token = Some("t0ken".to_owned());
     })
     .await;

@@ -14,7 +14,11 @@ use crate::{
 };
 
 /// An agent of a project, a tool of which waits for an approval: the agent's path and its id.
-async fn careful(server: &TestServer, root: &Person, owner: &Person) -> (String, String) {
+pub(super) async fn careful(
+    server: &TestServer,
+    root: &Person,
+    owner: &Person,
+) -> (String, String) {
     let waits = json!({ "default_requires_approval": true });
     let tool = tool_with(server, "secret", "return 'the secret ' + a", waits).await;
     let (_, agent) = project_with_agent(server, (root, owner), "shop").await;
@@ -25,7 +29,7 @@ async fn careful(server: &TestServer, root: &Person, owner: &Person) -> (String,
     (agent, id)
 }
 
-async fn status(server: &TestServer, person: &Person, agent: &str) -> String {
+pub(super) async fn status(server: &TestServer, person: &Person, agent: &str) -> String {
     let shown = person.get(server, agent).await.body;
     text(&shown["status"]).to_owned()
 }
@@ -43,7 +47,7 @@ fn stop(answer: &Value) -> &str {
 }
 
 /// Has the agent's default thread wait for an approval; the id of the call.
-async fn waiting(server: &TestServer, person: &Person, agent: &str) -> String {
+pub(super) async fn waiting(server: &TestServer, person: &Person, agent: &str) -> String {
     let messages = format!("{agent}/messages");
     let asked = said(server, person, &messages, "call secret with {\"a\":\"x\"}").await;
     assert_eq!(stop(&asked), "requires_approval", "{asked}");
@@ -126,9 +130,10 @@ on_both! {
         let resume = async || {
             let refused = ada.ask(&server, Method::POST, &format!("{agent}/resume")).await;
             assert_eq!(refused.refusal(), (422, "invalid_transition"));
-            text(&refused.body["detail"]).to_owned()
+            let (state, words) = (&refused.body["error"]["state"], &refused.body["detail"]);
+            (text(state).to_owned(), text(words).to_owned())
         };
-        let words = |state: &str| format!("the agent is {state}: it cannot be resumed");
+        let words = |state: &str| (state.to_owned(), format!("the agent is {state}: it cannot be resumed"));
         assert_eq!(resume().await, words("idle"));
         waiting(&server, &ada, &agent).await;
         assert_eq!(resume().await, words("waiting"));

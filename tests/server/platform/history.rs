@@ -96,6 +96,28 @@ on_both! {
         assert_eq!(sums["total_tasks_completed"], 2);
     }
 
+    async fn an_agent_of_a_project_gets_no_sleeptime_agent(server) {
+        let root = Person::superuser(&server, "root").await;
+        let ada = Person::new(&server, "ada").await;
+        let (_, agent) = project_with_agent(&server, (&root, &ada), "shop").await;
+        let v1 = format!("/v1/agents/{}", agent.rsplit('/').next().unwrap());
+        let agents = server.get("/v1/agents/count?show_hidden_agents=true").await.body;
+        for token in [Some(&ada), Some(&root), None].map(|person| person.map(|of| of.token.as_str())) {
+            let body = json!({ "enable_sleeptime": true });
+            let refused = ask(&server, token, Method::PATCH, &v1, Some(&body)).await;
+            let (status, words) = detail(&refused);
+            assert_eq!(status, 409, "{refused:?}");
+            assert!(words.starts_with("CONFLICT: the agent belongs to a project"), "{refused:?}");
+        }
+        let same = ada.get(&server, &format!("{v1}?include=agent.managed_group")).await.body;
+        assert_ne!(same["enable_sleeptime"], true, "{same}");
+        assert_eq!(same["managed_group"], Value::Null);
+        assert_eq!(server.get("/v1/agents/count?show_hidden_agents=true").await.body, agents);
+        // What it does not have can be switched off.
+        let off = ada.patch(&server, &v1, &json!({ "enable_sleeptime": false })).await;
+        assert_eq!(off.status, 200, "{off:?}");
+    }
+
     async fn the_memory_of_an_agent_of_a_project_is_its_owners_to_change(server) {
         let root = Person::superuser(&server, "root").await;
         let ada = Person::new(&server, "ada").await;

@@ -5,17 +5,28 @@
 //! - [`control`]: what is seen and done while an agent works or waits. [`rights`]: what changes while
 //!   somebody uses it, members, filters, and how often something may be tried.
 //! - [`history`]: what is kept of an agent, and what its end closes. [`fallback`]: models that stand in
-//!   for one that fails.
+//!   for one that fails. [`costs`]: what agents cost.
+//! - [`unfinished`]: ends that were stored alone. [`sizes`]: large bodies.
+//! - [`sign_ins`]: what ends one. [`foreign`]: ids of other people's things. [`sums`]: what is counted.
+//! - [`streams`]: what ends with a right. [`overrides`]: what a member may not say beside a message.
 //! - [`access`]: every route for everybody. [`tenants`]: what users see of `/v1`.
 
 mod access;
 mod accounts;
 mod control;
+mod costs;
 mod fallback;
+mod foreign;
 mod history;
+mod overrides;
 mod rights;
+mod sign_ins;
+mod sizes;
 mod states;
+mod streams;
+mod sums;
 mod tenants;
+mod unfinished;
 mod workflows;
 
 use std::time::Duration;
@@ -74,6 +85,16 @@ impl Person {
             token: text(&tokens.body["access_token"]).to_owned(),
             refresh: text(&tokens.body["refresh_token"]).to_owned(),
             email,
+        }
+    }
+
+    /// Whoever runs the server, by its own token: nobody in particular.
+    pub(crate) fn installation(token: &str) -> Self {
+        Self {
+            id: String::new(),
+            email: String::new(),
+            token: token.to_owned(),
+            refresh: String::new(),
         }
     }
 
@@ -171,7 +192,7 @@ fn type_body(slug: &str) -> Value {
 }
 
 /// A project of somebody, and an agent in it: the paths of both.
-async fn project_with_agent(
+pub(crate) async fn project_with_agent(
     server: &TestServer,
     (superuser, owner): (&Person, &Person),
     slug: &str,

@@ -1,12 +1,14 @@
 //! What a paused and a terminated agent take, by every way.
 
+use std::time::Duration;
+
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::{Person, project_with_agent};
+use super::{Person, ask, project_with_agent};
 use crate::{
     both::on_both,
-    clients::{detail, text},
+    clients::{SCRIPTED, detail, text},
     support::{Answer, TestServer},
 };
 
@@ -32,6 +34,14 @@ async fn by_every_way(server: &TestServer, person: &Person, agent: &str) -> Vec<
     ] {
         answers.push(person.post(server, &path, &input).await);
     }
+    // As a model of OpenAI's API, where nothing says that it is an agent.
+    let completion =
+        json!({ "model": id, "stream": true, "messages": [{ "role": "user", "content": "hi" }] });
+    answers.push(
+        person
+            .post(server, "/v1/chat/completions", &completion)
+            .await,
+    );
     // And what its model would do beside messages.
     for (path, body) in [
         (
@@ -113,5 +123,54 @@ on_both! {
         let run = format!("{agent}/runs/{}", text(&begun.body["id"]));
         let run = ada.get(&server, &run).await.body;
         assert_eq!(run["status"], "cancelled", "{run}");
+    }
+}
+
+#[tokio::test]
+async fn a_paused_agent_takes_no_messages_of_another_agent() {
+    const TOKEN: &str = "t0ken";
+    let server = TestServer::start_with(|config| {
+        // The tools by which agents speak to each other come with the server.
+        config.builtin_tools = true;
+        config.token = Some(TOKEN.to_owned());
+    })
+    .await;
+    let root = Person::installation(TOKEN);
+    let listed = async {
+        let tool = "/v1/tools/?name=send_message_to_agent_and_wait_for_reply";
+        while root.get(&server, tool).await.body[0].is_null() {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    };
+    let listed = tokio::time::timeout(Duration::from_secs(120), listed).await;
+    listed.expect("the tools that come with the server are listed");
+    let ada = Person::new(&server, "ada").await;
+    let (_, agent) = project_with_agent(&server, (&root, &ada), "shop").await;
+    let asks = json!({ "model": SCRIPTED, "include_multi_agent_tools": true });
+    let asks = ada.post(&server, "/v1/agents/", &asks).await;
+    let asks = format!("/v1/agents/{}/messages", text(&asks.body["id"]));
+    let call = json!({ "message": "hello", "other_agent_id": agent.rsplit('/').next().unwrap() });
+    let input = json!({ "streaming": false,
+        "input": format!("call send_message_to_agent_and_wait_for_reply with {call}") });
+    let runs = async || {
+        let runs = ada.get(&server, &format!("{agent}/runs")).await.body;
+        runs.as_array().unwrap().len()
+    };
+    let reached = ada.post(&server, &asks, &input).await;
+    assert_eq!(
+        (reached.status.as_u16(), runs().await),
+        (200, 1),
+        "{reached:?}"
+    );
+    for (method, path, word) in [
+        (Method::POST, format!("{agent}/pause"), "paused"),
+        (Method::DELETE, agent.clone(), "terminated"),
+    ] {
+        let done = ask(&server, Some(&ada.token), method, &path, None).await;
+        assert_eq!(done.status, 200, "{done:?}");
+        let refused = ada.post(&server, &asks, &input).await;
+        assert_eq!(refused.status, 200, "{refused:?}");
+        assert!(refused.text.contains(word), "{refused:?}");
+        assert_eq!(runs().await, 1);
     }
 }

@@ -135,6 +135,23 @@ on_both! {
         }
     }
 
+    async fn nobody_speaks_in_the_name_of_a_group_of_somebody_else(server) {
+        let ada = Person::new(&server, "ada").await;
+        let bob = Person::new(&server, "bob").await;
+        let (of_ada, of_bob) = (things(&server, &ada).await, things(&server, &bob).await);
+        let messages = format!("/v1/agents/{}/messages", of_bob["agent_id"]);
+        for (group, count) in [(&of_bob["group_id"], 1), (&of_ada["group_id"], 0)] {
+            let message = json!({ "role": "user", "content": "hello", "group_id": group });
+            let sent = bob.post(&server, &messages, &json!({ "messages": [message] })).await;
+            assert_eq!(sent.status, 200, "{sent:?}");
+            // The installation sees all that there is.
+            for path in [format!("/v1/groups/{group}/messages"), format!("/v1/messages/?group_id={group}")] {
+                let listed = server.get(&path).await.body;
+                assert_eq!(listed.as_array().unwrap().len(), count, "{path}: {listed}");
+            }
+        }
+    }
+
     async fn an_id_is_not_hidden_by_the_way_in_which_it_is_written(server) {
         let ada = Person::new(&server, "ada").await;
         let bob = Person::new(&server, "bob").await;
@@ -168,6 +185,34 @@ on_both! {
         let body = json!({ "model": SCRIPTED, "block_ids": [plain] });
         let refused = bob.post(&server, "/v1/agents/", &body).await;
         assert!(refused.status.is_client_error(), "{refused:?}");
+    }
+
+    async fn a_word_of_a_route_that_is_written_otherwise_leads_nowhere(server) {
+        let bob = Person::new(&server, "bob").await;
+        let document = server.get("/openapi.json").await.body;
+        let mut asked = 0;
+        for (path, methods) in document["paths"].as_object().unwrap() {
+            if path.contains('{') || !path.starts_with("/v1/") {
+                continue;
+            }
+            for method in methods.as_object().unwrap().keys() {
+                let method = Method::from_bytes(method.to_uppercase().as_bytes()).unwrap();
+                let body = (method != Method::GET).then(|| json!({}));
+                let ask = async |path: &str| super::ask(&server, Some(&bob.token), method.clone(), path, body.as_ref()).await;
+                if ask(path).await.status != 403 {
+                    continue;
+                }
+                for word in path.split('/').skip(2).filter(|word| !word.is_empty()) {
+                    let encoded = format!("/%{:02x}{}", word.as_bytes()[0], &word[1..]);
+                    let [otherwise, nonsense] = [&encoded, "/nonsense"]
+                        .map(|other| path.replacen(&format!("/{word}"), other, 1));
+                    let (otherwise, nonsense) = (ask(&otherwise).await, ask(&nonsense).await);
+                    assert_eq!(otherwise.status, nonsense.status, "{method} {path} {word}: {otherwise:?}");
+                    asked += 1;
+                }
+            }
+        }
+        assert!(asked > 30, "{asked}");
     }
 
     async fn ids_of_others_in_a_body_are_ids_of_nothing(server) {

@@ -3,9 +3,11 @@
 //! - [`talk`]: streams, several at once, cancelled and answered on the same socket.
 //! - [`leaving`]: sockets that end, by the client or by the server; [`protocol`]: those on which a
 //!   client breaks the protocol. [`refused`]: what is no frame of this server, and who may open a
-//!   socket. [`signed_out`]: sockets of people who may not use them any more.
+//!   socket. [`signed_out`]: sockets of people who may not use them any more; [`paused`]: of agents that
+//!   take no messages.
 
 mod leaving;
+mod paused;
 mod protocol;
 mod refused;
 mod signed_out;

@@ -30,6 +30,9 @@ pub const KEY_BYTES: usize = 32;
 pub const ACCESS_LIFETIME: Duration = Duration::from_secs(15 * 60);
 /// How long a refresh token counts: who comes back once a month stays signed in.
 pub const REFRESH_LIFETIME: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// How long a sign-in goes on at most, however often its tokens are renewed: who took a token over
+/// unnoticed has it no longer than that, and who left a team in which nobody locked them out neither.
+pub const SIGN_IN_LIFETIME: Duration = Duration::from_secs(90 * 24 * 60 * 60);
 /// How far the clocks of servers that share a database may differ.
 pub const LEEWAY: Duration = Duration::from_secs(5);
 /// Bytes of a token that is looked at; ours have some 330.

@@ -6,10 +6,10 @@
 
 mod summary;
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, sync::Arc};
 
 use bulkhead_domain::{
-    CompactionMode, CompactionSettings, LlmConfig, Message, Part, Role, Timestamp, Trace,
+    Agent, CompactionMode, CompactionSettings, LlmConfig, Message, Part, Role, Timestamp, Trace,
     id::{RunId, StepId, TraceId},
 };
 use bulkhead_llm::{
@@ -23,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     AgentError, Engine,
     active::ThreadKey,
+    asked::SUMMARIZATION,
     error::expect_active,
     fallback,
     pack::{self, CompactionStats},
@@ -40,6 +41,8 @@ const SUMMARY_TOKENS: i64 = 1_000;
 /// What to compact with, and why.
 pub(crate) struct Job<'a> {
     pub(crate) engine: &'a Engine,
+    /// Whose thread it is.
+    pub(crate) agent: Arc<Agent>,
     /// The model that the thread's runs ask now.
     pub(crate) model: &'a LlmConfig,
     /// Handles of the models that are asked where it fails.
@@ -91,6 +94,7 @@ impl Engine {
         settings: Map<String, Value>,
     ) -> Result<CompactionReport, AgentError> {
         let _gate = self.active().enter(key).await;
+        let work = self.by_hand().begin(key.agent_id, self.root());
         let mut thread = Thread::load(self.store(), key).await?;
         expect_active(&thread.agent)?;
         if let Some(open) = thread.pending() {
@@ -103,6 +107,7 @@ impl Engine {
             .map_err(|error| AgentError::Invalid(format!("compaction_settings: {error}")))?;
         let job = Job {
             engine: self,
+            agent: Arc::clone(&thread.agent),
             model: &model,
             fallbacks: fallback::of(&thread.agent, &model),
             window: model.context_window,
@@ -111,14 +116,30 @@ impl Engine {
             context_tokens: None,
             run_id: None,
             step_id: None,
-            cancel: self.root().child_token(),
+            cancel: work.cancel.clone(),
         };
-        let compacted = compact(&mut thread, job).await?;
+        let compacted = match compact(&mut thread, job).await {
+            Err(_) if work.cancel.is_cancelled() => {
+                return Err(self.why_stopped(key).await);
+            }
+            compacted => compacted?,
+        };
         Ok(CompactionReport {
             summary: compacted.summary,
             num_messages_before: compacted.stats.messages_count_before,
             num_messages_after: compacted.stats.messages_count_after,
         })
+    }
+
+    /// Who cancels a compaction pauses or terminates the agent, or ends the server.
+    async fn why_stopped(&self, key: ThreadKey) -> AgentError {
+        if self.root().is_cancelled() {
+            return AgentError::Internal("the server ended during a compaction".to_owned());
+        }
+        let thread = Thread::load(self.store(), key).await;
+        let active = thread.and_then(|thread| expect_active(&thread.agent));
+        // It may be resumed by now.
+        active.err().unwrap_or(AgentError::Paused(key.agent_id))
     }
 }
 
@@ -192,7 +213,7 @@ pub(crate) async fn compact(thread: &mut Thread, job: Job<'_>) -> Result<Compact
         step_id,
         agent_id: thread.agent.id,
         run_id: job.run_id,
-        call_type: "summarization".to_owned(),
+        call_type: SUMMARIZATION.to_owned(),
         request_json: written.request_json,
         response_json: written.response_json,
         created_at: now,

@@ -1,6 +1,6 @@
 //! The summary of what leaves a context: who is asked for it, and how.
 
-use bulkhead_domain::{CompactionMode, LlmConfig, Message, Part};
+use bulkhead_domain::{CompactionMode, LlmConfig, Message, Part, Timestamp};
 use bulkhead_llm::{ChatMessage, ChatRequest, ToolChoice, catalog::settings};
 use serde_json::Value;
 
@@ -100,6 +100,7 @@ async fn ask(
         _ => model,
     };
     let endpoint = models.endpoint(&model).await?;
+    let at = Timestamp::now();
     let prompt = job.settings.prompt.as_deref();
     let (system, messages) = if inside {
         let mut messages = chat_messages(evicted);
@@ -143,6 +144,9 @@ async fn ask(
         }
         reply = models.chat(&request, None) => reply.map_err(AgentError::Llm)?,
     };
+    let asked = (&request.config, &request.endpoint);
+    let noted = job.engine.note_summary(&job.agent, asked, reply.usage, at);
+    noted.await;
     let mut text = String::new();
     for part in &reply.content {
         if let Part::Text { text: piece, .. } = part {

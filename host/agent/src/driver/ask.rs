@@ -12,6 +12,7 @@ use tokio::sync::mpsc;
 use super::Driver;
 use crate::{
     AgentError,
+    asked::nanos,
     compact::text_tokens,
     event::{Delta, Event, Piece},
     toolset::Offered,
@@ -34,8 +35,8 @@ pub(super) struct Begun {
 pub(super) enum Asked {
     /// With a reply; true where its pieces were told.
     Answered(Box<ChatReply>, bool),
-    /// The run was cancelled meanwhile.
-    Cancelled,
+    /// The run was cancelled meanwhile; with the reply where it had come.
+    Cancelled(Option<Box<ChatReply>>),
 }
 
 /// Which kinds of pieces came, which decides how they are numbered.
@@ -140,7 +141,7 @@ impl Driver {
         if !self.hears_pieces() {
             return tokio::select! {
                 biased;
-                () = cancel.cancelled() => Ok(Asked::Cancelled),
+                () = cancel.cancelled() => Ok(Asked::Cancelled(None)),
                 reply = models.chat(request, None) => {
                     Ok(Asked::Answered(Box::new(reply?), false))
                 }
@@ -153,7 +154,7 @@ impl Driver {
         loop {
             tokio::select! {
                 biased;
-                () = cancel.cancelled() => return Ok(Asked::Cancelled),
+                () = cancel.cancelled() => return Ok(Asked::Cancelled(None)),
                 piece = given.recv() => {
                     let Some(piece) = piece else { break };
                     told |= self.tell_piece(step, offered, &mut kinds, piece).await;
@@ -163,7 +164,7 @@ impl Driver {
                         told |= self.tell_piece(step, offered, &mut kinds, piece).await;
                     }
                     if cancel.is_cancelled() {
-                        return Ok(Asked::Cancelled);
+                        return Ok(Asked::Cancelled(reply.ok().map(Box::new)));
                     }
                     return Ok(Asked::Answered(Box::new(reply?), told));
                 }
@@ -171,7 +172,7 @@ impl Driver {
         }
         tokio::select! {
             biased;
-            () = cancel.cancelled() => Ok(Asked::Cancelled),
+            () = cancel.cancelled() => Ok(Asked::Cancelled(None)),
             reply = reply => Ok(Asked::Answered(Box::new(reply?), told)),
         }
     }
@@ -249,8 +250,4 @@ impl Kinds {
             }
         }
     }
-}
-
-pub(super) fn nanos(duration: std::time::Duration) -> i64 {
-    i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX)
 }

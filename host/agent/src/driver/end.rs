@@ -2,15 +2,14 @@
 
 use std::time::Duration;
 
-use bulkhead_domain::{Run, StepStatus, StopReason, Usage, id::RunId};
+use bulkhead_domain::{Receipt, Run, Step, StepStatus, StopReason, Usage, id::RunId};
 use bulkhead_store::{RunUpdate, StepCommit, Store, StoreError};
 use serde_json::{Value, json};
 
-use super::{
-    Driver,
-    ask::{Begun, nanos},
+use super::{Driver, ask::Begun};
+use crate::{
+    AgentError, active::ThreadKey, asked::nanos, engine::Outcome, error::Fault, thread::Thread,
 };
-use crate::{AgentError, active::ThreadKey, engine::Outcome, error::Fault, thread::Thread};
 
 impl Driver {
     /// The run was cancelled; nothing of the step that went on is stored.
@@ -23,21 +22,56 @@ impl Driver {
         Ok(reason)
     }
 
-    /// A step without a usable reply: what it was and why it failed.
-    pub(super) async fn store_failed_step(&self, step: &Begun, error: &AgentError, took: Duration) {
-        let fault = error.fault();
+    /// As [`Self::end_cancelled`], where the model had answered: what the answer used is kept.
+    pub(super) async fn end_unheard(
+        &mut self,
+        step: &Begun,
+        usage: Usage,
+        took: Duration,
+    ) -> Result<StopReason, AgentError> {
+        let reason = StopReason::Cancelled;
+        let mut record = self.broken_off(step, usage, took);
+        record.status = StepStatus::Cancelled;
+        record.stop_reason = Some(reason);
+        let mut commit = StepCommit::new(self.request.agent_id, self.thread.conversation_id());
+        commit.step = Some(record);
+        commit.traces = std::mem::take(&mut self.traces);
+        commit.run = Some(self.ended(reason));
+        commit.last_stop_reason = Some(reason);
+        self.store.commit_step(&commit).await?;
+        Ok(reason)
+    }
+
+    /// A step that ends before all of it was done: what it used, and how long it took.
+    fn broken_off(&self, step: &Begun, usage: Usage, took: Duration) -> Step {
         let mut record = self.blank_step(step);
+        record.usage = usage;
+        record.metrics.step_start_ns = Some(step.at.micros().saturating_mul(1_000));
+        record.metrics.step_ns = Some(nanos(took));
+        record
+    }
+
+    /// A step without a usable reply, or whose messages could not be stored: what it was, why it
+    /// failed, and what it and its tools used.
+    pub(super) async fn store_failed_step(
+        &self,
+        step: &Begun,
+        (usage, receipts): (Usage, Vec<(String, Receipt)>),
+        error: &AgentError,
+        took: Duration,
+    ) {
+        let fault = error.fault();
+        let mut record = self.broken_off(step, usage, took);
         record.status = StepStatus::Failed;
         record.stop_reason = Some(fault.stop_reason);
         record.error_type = Some(fault.error_type.to_owned());
         record.error_data = Some(json!({
             "message": fault.detail, "traceback": null, "details": {},
         }));
-        record.metrics.step_start_ns = Some(step.at.micros().saturating_mul(1_000));
-        record.metrics.step_ns = Some(nanos(took));
         let mut commit = StepCommit::new(self.request.agent_id, self.thread.conversation_id());
         commit.step = Some(record);
         commit.traces.clone_from(&self.traces);
+        commit.receipts = receipts;
         if let Err(error) = self.store.commit_step(&commit).await {
             tracing::warn!(run = %self.run.id, %error, "a failed step was not stored");
         }

@@ -19,6 +19,7 @@ mod resume;
 mod shrink;
 mod sleeptime;
 mod step;
+mod store;
 
 pub(crate) use end::{Failed, cancelled_before, told};
 pub use preview::Preview;

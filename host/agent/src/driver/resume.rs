@@ -7,14 +7,11 @@ use bulkhead_domain::{
 };
 use bulkhead_store::StepCommit;
 
-use super::{
-    Driver, Flow,
-    ask::nanos,
-    step::{Gathered, settled},
-};
+use super::{Driver, Flow, step::Gathered};
 use crate::{
     AgentError,
     approval::{Open, denial, plain, unknown},
+    asked::nanos,
     input, legacy,
 };
 
@@ -155,7 +152,7 @@ impl Driver {
         let committed = self.store.commit_step(&commit).await?;
         self.committed(&committed, &gathered.messages, &gathered.shared_blocks)
             .await;
-        Ok(settled(flow, &committed))
+        self.settle(flow, &committed).await
     }
 }
 

@@ -39,6 +39,7 @@ impl Driver {
         .await;
         let job = Job {
             engine: &self.engine,
+            agent: std::sync::Arc::clone(self.agent()),
             model: &self.model,
             fallbacks: self.fallbacks.clone(),
             window: self.own_model().context_window,

@@ -6,25 +6,24 @@ use std::{
 };
 
 use bulkhead_domain::{
-    Message, Part, Receipt, Role, Step, StepMetrics, StepStatus, StopReason, Timestamp, ToolCall,
-    ToolReturn, Trace, Usage,
-    id::{BlockId, MessageId, StepId, TraceId},
+    Message, Part, Receipt, Role, StopReason, Timestamp, ToolCall, ToolReturn, Usage,
+    id::{BlockId, MessageId, StepId},
 };
 use bulkhead_llm::{ChatReply, Finish};
-use bulkhead_store::{Committed, RunUpdate, StepCommit, SystemContent};
 
 use super::{
     Driver, Flow,
-    ask::{Asked, Begun, nanos},
+    ask::{Asked, Begun},
+    end::is_deleted,
     still_required,
 };
 use crate::{
     AgentError,
     answer::{Answer, Reply},
-    approval, compact,
+    asked::nanos,
+    compact,
     event::Shown,
     legacy, pack,
-    thread::Thread,
     toolset::Offered,
 };
 
@@ -67,16 +66,27 @@ impl Driver {
         let asked = match self.ask(&step, &offered).await {
             Ok(asked) => asked,
             // Whatever broke off, such as the writing of a summary, broke off for this.
-            Err(_) if self.cancel().is_cancelled() => Asked::Cancelled,
+            Err(_) if self.cancel().is_cancelled() => Asked::Cancelled(None),
             Err(error) => {
                 self.steps += 1;
-                self.store_failed_step(&step, &error, began.elapsed()).await;
+                let took = began.elapsed();
+                let nothing = (Usage::default(), Vec::new());
+                self.store_failed_step(&step, nothing, &error, took).await;
                 return Err(error);
             }
         };
-        let Asked::Answered(mut reply, told) = asked else {
-            return self.end_cancelled().await.map(Flow::Stop);
+        let (mut reply, told) = match asked {
+            Asked::Answered(reply, told) => (reply, told),
+            Asked::Cancelled(None) => return self.end_cancelled().await.map(Flow::Stop),
+            Asked::Cancelled(Some(mut reply)) => {
+                self.steps += 1;
+                self.usage += reply.usage;
+                self.note_trace(step.id, &mut reply);
+                let ended = self.end_unheard(&step, reply.usage, began.elapsed());
+                return ended.await.map(Flow::Stop);
+            }
         };
+        self.note_trace(step.id, &mut reply);
         let asked_for = began.elapsed();
         self.steps += 1;
         self.usage += reply.usage;
@@ -87,7 +97,8 @@ impl Driver {
         let taken = match self.take_apart(&reply, &offered) {
             Ok(taken) => taken,
             Err(error) => {
-                self.store_failed_step(&step, &error, began.elapsed()).await;
+                let (took, used) = (began.elapsed(), (reply.usage, Vec::new()));
+                self.store_failed_step(&step, used, &error, took).await;
                 return Err(error);
             }
         };
@@ -119,7 +130,8 @@ impl Driver {
         }
         if self.has_gap {
             // Its listener did not hear all of the answer, because the run was cancelled.
-            return self.end_cancelled().await.map(Flow::Stop);
+            let ended = self.end_unheard(&step, reply.usage, began.elapsed());
+            return ended.await.map(Flow::Stop);
         }
         let flow = if answer.waiting.is_some() {
             Flow::Stop(StopReason::RequiresApproval)
@@ -139,9 +151,19 @@ impl Driver {
             )
         };
         let record = self.step_record(&step, &reply, flow, asked_for, began.elapsed(), &gathered);
-        let flow = self
-            .store_step(&step, record, Some(&mut reply), gathered, flow)
-            .await?;
+        let stored = self.store_step(&step, record, &mut gathered, flow);
+        let committed = match stored.await {
+            Ok(committed) => committed,
+            Err(error) => {
+                if !is_deleted(&error) {
+                    // Nothing of it is in the history, and it was paid for.
+                    let (took, used) = (began.elapsed(), (reply.usage, gathered.receipts));
+                    self.store_failed_step(&step, used, &error, took).await;
+                }
+                return Err(error);
+            }
+        };
+        let flow = self.stored_step(flow, &committed, &gathered).await?;
         self.shrink_if_full(&reply, &offered, &step, flow).await;
         Ok(flow)
     }
@@ -261,193 +283,6 @@ impl Driver {
         }
     }
 
-    fn step_record(
-        &self,
-        step: &Begun,
-        reply: &ChatReply,
-        flow: Flow,
-        asked: Duration,
-        all: Duration,
-        gathered: &Gathered,
-    ) -> Step {
-        let mut record = self.blank_step(step);
-        record.status = match flow {
-            Flow::Stop(StopReason::Cancelled) => StepStatus::Cancelled,
-            _ => StepStatus::Success,
-        };
-        record.stop_reason = match flow {
-            Flow::On => None,
-            Flow::Stop(reason) => Some(reason),
-        };
-        record.usage = reply.usage;
-        let start = step.at.micros().saturating_mul(1_000);
-        record.metrics = StepMetrics {
-            step_start_ns: Some(start),
-            llm_request_start_ns: Some(start),
-            llm_request_ns: Some(nanos(asked)),
-            tool_execution_ns: (!gathered.tools.is_zero()).then(|| nanos(gathered.tools)),
-            step_ns: Some(nanos(all)),
-        };
-        record
-    }
-
-    /// A step of which nothing is known but the model.
-    pub(super) fn blank_step(&self, step: &Begun) -> Step {
-        let model = &self.model;
-        Step {
-            id: step.id,
-            agent_id: self.request.agent_id,
-            run_id: Some(self.run.id),
-            status: StepStatus::Pending,
-            stop_reason: None,
-            provider_name: model.provider_name.clone(),
-            provider_category: model.provider_category.clone(),
-            provider_id: self.endpoint.provider_id.clone(),
-            model: Some(model.model.clone()),
-            model_handle: Some(model.handle()),
-            model_endpoint: model.model_endpoint.clone(),
-            context_window_limit: Some(model.context_window),
-            usage: Usage::default(),
-            feedback: None,
-            tags: Vec::new(),
-            tid: None,
-            project_id: self.agent().project_id.clone(),
-            error_type: None,
-            error_data: None,
-            begun_calls: Vec::new(),
-            metrics: StepMetrics::default(),
-            created_at: step.at,
-        }
-    }
-
-    /// Stores a step with all that belongs to it, in one transaction, and tells of what it made.
-    pub(super) async fn store_step(
-        &mut self,
-        step: &Begun,
-        record: Step,
-        reply: Option<&mut ChatReply>,
-        gathered: Gathered,
-        flow: Flow,
-    ) -> Result<Flow, AgentError> {
-        self.expect_turn().await?;
-        let mut commit = StepCommit::new(self.request.agent_id, self.thread.conversation_id());
-        let mut input = std::mem::take(&mut self.input);
-        for message in &mut input {
-            message.step_id = Some(step.id);
-        }
-        self.thread.context.extend(input.iter().cloned());
-        self.thread
-            .context
-            .extend(gathered.messages.iter().cloned());
-        commit.context = Some(self.thread.context_change());
-        commit.messages = input;
-        commit.messages.extend(gathered.messages.iter().cloned());
-        if gathered.memory_changed {
-            commit.system = self.rewritten_system().await?;
-        }
-        commit
-            .traces
-            .extend(reply.map(|reply| self.trace(step.id, reply, "agent_step")));
-        commit.traces.append(&mut self.traces);
-        commit.receipts = gathered.receipts;
-        commit.step = Some(record);
-        commit.at = Timestamp::now();
-        if let Flow::Stop(reason) = flow {
-            commit.run = Some(self.ended_with(reason, &gathered.messages));
-            commit.last_stop_reason = Some(reason);
-            commit.sleeptime = self.sleeptime_run();
-        }
-        let committed = self.store.commit_step(&commit).await?;
-        self.committed(&committed, &gathered.messages, &gathered.shared_blocks)
-            .await;
-        let ended = settled(flow, &committed);
-        if flow == Flow::Stop(StopReason::RequiresApproval) && ended != flow {
-            // Nobody is told of this request, so nobody would answer it.
-            let thread = Thread::load(&self.store, self.request.thread()).await?;
-            approval::close(&self.store, thread).await?;
-        }
-        Ok(ended)
-    }
-
-    /// What follows the commit of what a step gathered, these messages and changed blocks: who is
-    /// concerned learns of it.
-    pub(super) async fn committed(
-        &mut self,
-        committed: &Committed,
-        messages: &[Message],
-        shared_blocks: &BTreeSet<BlockId>,
-    ) {
-        self.thread.stored();
-        self.memory_unshown = false;
-        self.look_after(committed.sleeptime.as_ref());
-        self.tell_others_of(shared_blocks).await;
-        self.show_stored(messages).await;
-    }
-
-    /// Tells of what was made in a step. What the model wrote was told before its tools ran.
-    async fn show_stored(&mut self, messages: &[Message]) {
-        for message in messages {
-            let is_shown = match message.role {
-                Role::Tool => true,
-                // Older types' notices are in lists only.
-                Role::User => !self.agent().agent_type.is_legacy(),
-                _ => false,
-            };
-            if is_shown {
-                self.show(message, Shown::Not).await;
-            }
-        }
-    }
-
-    /// Makes the system messages of other threads that see these blocks anew. That it failed is no
-    /// reason to fail a step that is stored.
-    async fn tell_others_of(&self, blocks: &BTreeSet<BlockId>) {
-        if blocks.is_empty() {
-            return;
-        }
-        let told = self.engine.recompile_others(self.request.thread(), blocks);
-        if let Err(error) = told.await {
-            tracing::warn!(agent = %self.request.agent_id, %error, "other threads do not see a change of memory yet");
-        }
-    }
-
-    /// The system message as the memory is now, where the thread has one.
-    pub(super) async fn rewritten_system(&mut self) -> Result<Option<SystemContent>, AgentError> {
-        self.thread.reload_blocks(&self.store).await?;
-        let sections = self.thread.sections(&self.store, Timestamp::now()).await?;
-        let Some(system) = &mut self.thread.system else {
-            return Ok(None);
-        };
-        system.content = vec![Part::text(sections.text())];
-        Ok(Some(SystemContent {
-            message_id: system.id,
-            content: system.content.clone(),
-        }))
-    }
-
-    /// What the provider was sent and answered, taken from its reply: it can be large.
-    fn trace(&self, step_id: StepId, reply: &mut ChatReply, call_type: &str) -> Trace {
-        Trace {
-            id: TraceId::random(),
-            step_id,
-            agent_id: self.request.agent_id,
-            run_id: Some(self.run.id),
-            call_type: call_type.to_owned(),
-            request_json: std::mem::take(&mut reply.request_json),
-            response_json: std::mem::take(&mut reply.response_json),
-            created_at: Timestamp::now(),
-        }
-    }
-
-    /// How the run ends now.
-    pub(super) fn ended(&self, reason: StopReason) -> RunUpdate {
-        RunUpdate {
-            ttft_ns: self.ttft_ns,
-            total_duration_ns: Some(nanos(self.began.elapsed())),
-            ..RunUpdate::ended(self.run.id, reason)
-        }
-    }
-
     /// Makes the context shorter where it fills most of the window. That it could not be done now
     /// is no reason to fail a step that is stored: the next one tries again.
     async fn shrink_if_full(
@@ -483,15 +318,6 @@ impl Driver {
                 tracing::warn!(step = %step.id, %error, "a summary's trace was not stored");
             }
         }
-    }
-}
-
-/// How a run goes on that another server may have ended before its own end was stored.
-pub(super) fn settled(flow: Flow, committed: &Committed) -> Flow {
-    let ended = committed.run.as_ref().filter(|run| run.status.is_final());
-    match ended.and_then(|run| run.stop_reason) {
-        Some(reason) => Flow::Stop(reason),
-        None => flow,
     }
 }
 

@@ -238,8 +238,8 @@ impl Engine {
     }
 
     /// Cancels all runs of an agent that go on, here and in other servers, all at once, and waits for
-    /// their end, once for all. Open requests for approval stay. The agent begins none meanwhile: it is
-    /// paused or terminated.
+    /// their end, once for all; with them the compactions and calls by hand of this server. Open
+    /// requests for approval stay. The agent begins none meanwhile: it is paused or terminated.
     ///
     /// # Errors
     ///
@@ -250,6 +250,7 @@ impl Engine {
             // A page of them, of those in other servers.
             let runs = self.going_on(agent_id, ThreadFilter::Any).await?;
             if runs.is_empty() {
+                self.by_hand().stop(agent_id).await;
                 return self.seen_elsewhere(&cancelled).await;
             }
             for run_id in runs {

@@ -16,6 +16,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use crate::{
     AgentError,
     active::{ActiveRun, ActiveRuns, ThreadKey, Undriven},
+    by_hand::ByHand,
     driver::Driver,
     event::{Event, Listener},
     lease::Said,
@@ -38,6 +39,7 @@ struct Inner {
     /// Where other servers share the database: how long a turn counts of which nothing is heard.
     turn_silence: OnceLock<Duration>,
     active: ActiveRuns,
+    by_hand: ByHand,
     waits: Waits,
     said: Said,
     recent: Recent,
@@ -118,6 +120,7 @@ impl Engine {
             background: OnceLock::new(),
             turn_silence: OnceLock::new(),
             active: ActiveRuns::default(),
+            by_hand: ByHand::default(),
             waits: Waits::default(),
             said: Said::default(),
             recent: Recent::default(),
@@ -181,6 +184,11 @@ impl Engine {
 
     pub(crate) fn active(&self) -> &ActiveRuns {
         &self.0.active
+    }
+
+    /// What goes on and is no run.
+    pub(crate) fn by_hand(&self) -> &ByHand {
+        &self.0.by_hand
     }
 
     /// Which agents wait for answers of which.

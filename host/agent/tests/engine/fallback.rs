@@ -93,8 +93,16 @@ impl Models for Several {
         Box::pin(async move { found })
     }
 
-    fn endpoint<'a>(&'a self, _: &'a LlmConfig) -> BoxFuture<'a, Result<Endpoint, AgentError>> {
-        Box::pin(async { Ok(nowhere()) })
+    fn endpoint<'a>(
+        &'a self,
+        config: &'a LlmConfig,
+    ) -> BoxFuture<'a, Result<Endpoint, AgentError>> {
+        Box::pin(async {
+            Ok(Endpoint {
+                name: config.provider_name.clone().unwrap(),
+                ..nowhere()
+            })
+        })
     }
 
     fn chat<'a>(

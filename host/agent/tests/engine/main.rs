@@ -6,6 +6,7 @@ mod approvals;
 mod asking;
 mod cancellation;
 mod compaction;
+mod costs;
 mod deleted;
 mod fallback;
 mod given_up;

@@ -9,7 +9,11 @@ use bulkhead_domain::{
 use crate::world::{Setup, World, said};
 
 /// Begins a conversation whose system message is the agent's of now, with own blocks.
-async fn conversation(world: &World, agent: AgentId, isolated: Vec<BlockId>) -> ConversationId {
+pub(crate) async fn conversation(
+    world: &World,
+    agent: AgentId,
+    isolated: Vec<BlockId>,
+) -> ConversationId {
     let mut conversation = Conversation::new(agent);
     let mut system = Message::text(agent, Role::System, "old");
     system.conversation_id = Some(conversation.id);

@@ -226,6 +226,7 @@ struct Scripted(Client);
 /// Where the offline model is reached.
 pub(crate) fn nowhere() -> Endpoint {
     Endpoint {
+        name: scripted::PROVIDER_NAME.to_owned(),
         provider: "Bulkhead".to_owned(),
         provider_id: None,
         base_url: scripted::ENDPOINT.to_owned(),

@@ -82,6 +82,7 @@ impl Provider {
             .ok_or_else(|| ProviderError::Unsupported(provider_type.to_owned()))?;
         let mut provider = Self::of_kind(kind, kind.provider_type, Some(api_key), base_url)?;
         provider.name = name.into();
+        provider.endpoint.name.clone_from(&provider.name);
         provider.category = Category::Byok;
         provider.endpoint.provider_id = Some(id.into());
         Ok(provider)
@@ -104,6 +105,7 @@ impl Provider {
             provider_type: kind.provider_type.to_owned(),
             category: Category::Base,
             endpoint: Endpoint {
+                name: name.to_owned(),
                 provider: kind.title.to_owned(),
                 provider_id: None,
                 base_url,
@@ -120,6 +122,7 @@ impl Provider {
             provider_type: "letta".to_owned(),
             category: Category::Base,
             endpoint: Endpoint {
+                name: scripted::PROVIDER_NAME.to_owned(),
                 provider: "Bulkhead".to_owned(),
                 provider_id: None,
                 base_url: scripted::ENDPOINT.to_owned(),

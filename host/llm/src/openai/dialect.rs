@@ -116,6 +116,7 @@ mod tests {
 
     fn endpoint(base_url: &str) -> Endpoint {
         Endpoint {
+            name: "openai".to_owned(),
             provider: "OpenAI".to_owned(),
             provider_id: None,
             base_url: base_url.to_owned(),

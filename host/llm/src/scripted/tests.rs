@@ -16,6 +16,7 @@ fn request(messages: Vec<ChatMessage>) -> ChatRequest {
     ChatRequest {
         config: LlmConfig::new(PROVIDER_NAME, "openai", MODEL, CONTEXT_WINDOW),
         endpoint: Endpoint {
+            name: PROVIDER_NAME.into(),
             provider: "Bulkhead".into(),
             provider_id: None,
             base_url: ENDPOINT.into(),

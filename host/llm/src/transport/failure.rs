@@ -111,6 +111,7 @@ mod tests {
 
     fn endpoint(key: &str) -> Endpoint {
         Endpoint {
+            name: "openai".to_owned(),
             provider: "OpenAI".to_owned(),
             provider_id: None,
             base_url: "http://127.0.0.1".to_owned(),

@@ -205,6 +205,7 @@ impl Server {
     /// This server under a provider's name.
     pub(crate) fn endpoint(&self, provider: &str) -> Endpoint {
         Endpoint {
+            name: provider.to_owned(),
             provider: provider.to_owned(),
             provider_id: None,
             base_url: self.base_url.clone(),

@@ -10,8 +10,12 @@ use super::{
 };
 use crate::{
     services::{AgentReply, AgentsError, AgentsService},
+    slots::Slot,
     state::CallState,
 };
+
+/// What a tool is told that finds no place among those that ask.
+const TOO_MANY_ASK: &str = "too many tools wait for answers of agents already; try again later";
 
 impl CallState {
     fn agents_service(
@@ -27,6 +31,23 @@ impl CallState {
         self.require::<WitError>(granted, "agents", what, flag)?;
         service(self.context.services.agents.clone(), "other agents")
     }
+}
+
+/// Waits for agents outside of a slot, so that there is room for the tools of those that are asked.
+/// Takes a slot again where one is free then: those who ask next need the place.
+async fn outside<T>(
+    slot: Option<Arc<Slot>>,
+    asking: impl Future<Output = Result<T, AgentsError>>,
+) -> Result<T, WitError> {
+    let Some(slot) = slot else {
+        return Ok(asking.await?);
+    };
+    if !slot.ask() {
+        return Err(WitError::Unavailable(TOO_MANY_ASK.to_owned()));
+    }
+    let answer = asking.await;
+    slot.answered();
+    Ok(answer?)
 }
 
 impl Host for CallState {
@@ -56,7 +77,9 @@ impl Host for CallState {
             .await;
         let result = async {
             let service = self.agents_service(&agent_id, &text)?;
-            Ok(service.ask(&agent_id, text).await?.into())
+            let slot = self.context.lineage.slot.clone();
+            let reply = outside(slot, service.ask(&agent_id, text)).await?;
+            Ok(reply.into())
         };
         let result = result.await;
         Ok(self.end(begun, result, |reply: &Reply| reply.text.len()))
@@ -72,7 +95,9 @@ impl Host for CallState {
         let result = async {
             // Whom tags match is not known before: only a grant for any agent covers it.
             let service = self.agents_service(ANY, &text)?;
-            let replies = service.ask_matching(text, match_all, match_some).await?;
+            let asking = service.ask_matching(text, match_all, match_some);
+            let slot = self.context.lineage.slot.clone();
+            let replies = outside(slot, asking).await?;
             Ok(replies.into_iter().map(Reply::from).collect())
         };
         let result = result.await;

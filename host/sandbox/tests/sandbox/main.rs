@@ -1,6 +1,7 @@
 //! The sandbox from outside, as one program: linking the engine takes longer than most tests.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
+mod asking;
 mod calls;
 mod common;
 mod hostile;

@@ -87,7 +87,8 @@ pub struct Options {
     /// by X-Forwarded-For is whose tries of a password are counted [default: none]
     #[arg(long, env = "BULKHEAD_TRUSTED_PROXIES", value_name = "RANGES")]
     pub trusted_proxies: Option<String>,
-    /// Whether people may make accounts for themselves
+    /// Whether people may make accounts for themselves [default: only where the address to listen on is
+    /// a loopback address]
     #[arg(long, env = "BULKHEAD_REGISTRATION", value_name = "BOOL")]
     pub registration: Option<bool>,
     /// What is logged, for example info or bulkhead_server=debug
@@ -213,7 +214,7 @@ impl Options {
             .transpose()?;
         let proxies = self.trusted_proxies.as_deref().unwrap_or_default();
         config.trusted_proxies = entries("trusted_proxies", RANGES, proxies)?;
-        config.registration = self.registration.unwrap_or(config.registration);
+        config.registration = self.registration.or(config.registration);
         config.prices = self.prices.unwrap_or_default();
         if let Some(reason) = config.prices.fault() {
             return Err(ConfigError::Invalid {

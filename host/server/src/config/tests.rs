@@ -29,6 +29,25 @@ fn a_flag_beats_the_file_and_the_file_beats_the_default() {
 }
 
 #[test]
+fn registration_is_open_on_this_machine_alone_unless_somebody_says_otherwise() {
+    for (file, listen, expected) in [
+        ("", "127.0.0.1:0", true),
+        ("", "[::1]:0", true),
+        ("", "[::ffff:127.0.0.1]:0", true),
+        ("", "0.0.0.0:0", false),
+        ("", "192.0.2.1:0", false),
+        ("registration = true", "0.0.0.0:0", true),
+        ("registration = false", "127.0.0.1:0", false),
+    ] {
+        let (_folder, mut options) = in_folder(file);
+        options.listen = Some(listen.parse().unwrap());
+        options.token = Some("t0ken".to_owned());
+        let config = load(options).unwrap();
+        assert_eq!(config.is_registration_open(), expected, "{file} {listen}");
+    }
+}
+
+#[test]
 fn an_unknown_key_is_refused_by_its_name() {
     for file in ["slotz = 3", "[ceiling]\nfule = 3"] {
         let (_folder, options) = in_folder(file);

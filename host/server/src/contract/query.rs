@@ -102,6 +102,27 @@ impl Page {
     }
 }
 
+/// How a list is ordered of which there is one order only.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+#[allow(
+    dead_code,
+    reason = "it stands for a parameter in the document of the API"
+)]
+pub(crate) struct ByCreation {
+    /// naming the one order that there is changes nothing
+    #[param(inline)]
+    order_by: Option<Creation>,
+}
+
+/// See [`ByCreation`].
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[allow(dead_code, reason = "only its name in the document is used")]
+enum Creation {
+    CreatedAt,
+}
+
 impl From<Page> for Paging {
     fn from(page: Page) -> Self {
         Self {
@@ -231,6 +252,22 @@ impl<'a> Query<'a> {
             after: self.text("after"),
             limit: self.limit(limit),
             order: self.order(order),
+        }
+    }
+
+    /// As [`Query::page`], and [`ByCreation`].
+    pub(crate) fn page_by_creation(&mut self, limit: u32, order: Order) -> Page {
+        let page = self.page(limit, order);
+        self.literal("order_by", &[("created_at", ())]);
+        page
+    }
+
+    /// The order in which a list goes that takes `ascending`, the older spelling of `order`, too: the
+    /// newest first unless told otherwise.
+    pub(crate) fn older_order(&mut self) -> Order {
+        match self.boolean("ascending") {
+            Some(true) => Order::Ascending,
+            _ => Order::Descending,
         }
     }
 

@@ -17,6 +17,7 @@ use subtle::ConstantTimeEq as _;
 use super::{
     AppState, docs,
     error::{self, Rejection},
+    holder::{self, Holder},
     platform, scope,
 };
 use crate::platform::{Caller, TokenRefused};
@@ -188,7 +189,8 @@ fn is_local_name(host: &str) -> bool {
     name.eq_ignore_ascii_case("localhost") || address.parse::<IpAddr>().is_ok()
 }
 
-/// Refuses what may not pass before anything else looks at it, and says to handlers who asks. `bare`:
+/// Refuses what may not pass before anything else looks at it, says to handlers who asks, and ends
+/// streams that are not whoever asked's any more. `bare`:
 /// all routes, past this guard.
 pub(crate) async fn guard(
     State((app, bare)): State<(AppState, Router)>,
@@ -211,7 +213,9 @@ pub(crate) async fn guard(
         Err(TokenRefused::Store(error)) => return Rejection::from(error).into_response(),
     };
     request.extensions_mut().insert(caller.clone());
-    scope::answer(&app, &bare, &caller, request, next).await
+    let holder = Holder::asking(&caller);
+    let answer = scope::answer(&app, &bare, &caller, request, next).await;
+    holder::watched(&app, holder, answer)
 }
 
 #[cfg(test)]

@@ -29,6 +29,7 @@ struct Inner {
     message: String,
     problems: Vec<Problem>,
     receipt: Option<Receipt>,
+    state: Option<&'static str>,
     retry_after_s: Option<u64>,
 }
 
@@ -57,6 +58,9 @@ pub(crate) struct ErrorView<'a> {
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     #[schema(value_type = Vec<schema::Problem>, required = false)]
     problems: &'a [Problem],
+    /// The state that the thing is in, where it is why the request was refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<&'a str>,
 }
 
 impl Rejection {
@@ -70,6 +74,7 @@ impl Rejection {
             message: message.into(),
             problems: Vec::new(),
             receipt: None,
+            state: None,
             retry_after_s: (kind.status == StatusCode::SERVICE_UNAVAILABLE)
                 .then_some(RETRY_AFTER_S),
         }))
@@ -94,6 +99,13 @@ impl Rejection {
     #[must_use]
     pub(crate) fn retry_after(mut self, seconds: u64) -> Self {
         self.0.retry_after_s = Some(seconds);
+        self
+    }
+
+    /// The state that is the reason, for programs.
+    #[must_use]
+    pub(crate) fn state(mut self, state: &'static str) -> Self {
+        self.0.state = Some(state);
         self
     }
 
@@ -128,12 +140,14 @@ impl Rejection {
             message,
             problems,
             receipt,
+            state,
             retry_after_s: _,
         } = &*self.0;
         let error = ErrorView {
             code: kind.code,
             message,
             problems,
+            state: *state,
         };
         ErrorBody {
             error,

@@ -3,7 +3,7 @@
 use axum::{
     Json, Router,
     extract::State,
-    routing::{delete, get, patch},
+    routing::{delete, get, patch, post},
 };
 use bulkhead_store::AgentFilter;
 
@@ -32,6 +32,12 @@ pub(crate) fn routes() -> Router<AppState> {
             "/v1/_internal_blocks/{block_id}/agents",
             get(blocks::read::agents),
         )
+        .route("/v1/_internal_search/cache-warm", post(warm))
+}
+
+/// Nothing is searched by a service of its own.
+async fn warm() -> Refusal {
+    Refusal::bad_request("INVALID_ARGUMENT: Internal search cache warming is not supported.")
 }
 
 struct Counted {

@@ -17,7 +17,7 @@ use crate::{
         Parameters, Refusal,
         document::Refusals,
         id::DEFAULT_USER,
-        query::{FromQuery, Order, Query},
+        query::{ByCreation, FromQuery, Order, Query},
     },
 };
 
@@ -119,12 +119,9 @@ pub(crate) struct Which {
 
 impl FromQuery for Which {
     fn from_query(query: &mut Query) -> Self {
+        let default = query.older_order();
         // There is one order, and naming it changes nothing.
         query.literal("order_by", &[("created_at", ())]);
-        let default = match query.boolean("ascending") {
-            Some(true) => Order::Ascending,
-            _ => Order::Descending,
-        };
         Self {
             source_id: query.text("source_id"),
             before: query.text("before"),
@@ -144,7 +141,7 @@ impl FromQuery for Which {
     tag = "runs",
     params(
         Which,
-        ("order_by" = Option<String>, Query, description = "created_at"),
+        ByCreation,
         ("ascending" = Option<bool>, Query, description = "the older way to say the order; order counts more"),
     ),
     responses((status = OK, body = Vec<JobView>, description = "the jobs"), Refusals)

@@ -6,14 +6,15 @@
 //! - [`mcp_servers`]: where tools run that do not run here.
 //! - [`sandbox_configs`]: what such clients set up for all tools from source.
 //! - [`messages`], [`conversations`], [`chat_completions`]: what is sent to agents. [`runs`],
-//!   [`jobs`], [`steps`]: what came of it. [`models`], [`providers`]: whom they ask. [`voice`]: what is gone.
+//!   [`jobs`], [`steps`]: what came of it. [`models`], [`providers`]: whom they ask. [`embeddings`]: what is
+//!   kept to search by meaning. [`voice`]: what is gone.
 //!   `internal`: other paths to the same.
 //!   [`socket`]: agents over a WebSocket.
 //! - [`health`], [`components`], [`call`], [`events`], [`grants`], [`credentials`],
 //!   [`receipts`], [`metrics`], [`docs`]: routes.
 //! - [`error`]: every refusal as data. [`json`], [`query`]: bodies and parameters.
 //! - [`platform`]: people, their projects and the agents in them (`/api/v1`).
-//! - [`auth`], [`scope`], [`observe`]: what every request passes.
+//! - [`auth`], [`scope`], [`observe`]: what every request passes. [`holder`]: what stays open after it.
 //! - [`openapi`], [`schema`]: the document of all this, made from the code.
 
 pub(crate) mod agents;
@@ -26,6 +27,7 @@ pub(crate) mod components;
 pub(crate) mod conversations;
 pub(crate) mod credentials;
 pub(crate) mod docs;
+pub(crate) mod embeddings;
 pub(crate) mod error;
 pub(crate) mod events;
 pub(crate) mod folders;
@@ -33,6 +35,7 @@ pub(crate) mod forwarded;
 pub(crate) mod grants;
 pub(crate) mod groups;
 pub(crate) mod health;
+pub(crate) mod holder;
 pub(crate) mod identities;
 mod internal;
 pub(crate) mod jobs;
@@ -85,6 +88,7 @@ fn documented() -> OpenApiRouter<AppState> {
         blocks::routes(),
         chat_completions::routes(),
         conversations::routes(),
+        embeddings::routes(),
         folders::routes(),
         folders::legacy::routes(),
         groups::routes(),

@@ -56,7 +56,11 @@ pub(crate) fn routes() -> Vec<UtoipaMethodRouter<AppState>> {
     path = "/v1/tags/",
     operation_id = "list_tags",
     tag = "tags",
-    params(Which, Page),
+    params(
+        Which,
+        ("order_by" = Option<String>, Query, description = "name: naming the one order that there is changes nothing"),
+        Page,
+    ),
     responses((status = OK, body = Vec<String>, description = "the tags"), Refusals)
 )]
 pub(crate) async fn list(

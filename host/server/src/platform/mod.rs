@@ -7,7 +7,7 @@ pub(crate) mod prices;
 use bulkhead_access::{Passwords, Principal, Throttle, TokenKey, password};
 use bulkhead_domain::{
     Timestamp,
-    platform::{SessionId, User},
+    platform::{SessionId, User, UserId},
 };
 use bulkhead_store::{InstallationKey, Store, StoreError};
 
@@ -71,22 +71,32 @@ impl Platform {
     pub(crate) async fn caller(&self, store: &Store, token: &str) -> Result<Caller, TokenRefused> {
         let access = self.tokens.check_access(token, Timestamp::now());
         let access = access.map_err(|error| TokenRefused::Invalid(error.advice()))?;
-        let user = match self.known.find(access.session) {
+        self.signed_in(store, access.session, access.user).await
+    }
+
+    /// Who this user is in this sign-in, as long as it goes on.
+    pub(crate) async fn signed_in(
+        &self,
+        store: &Store,
+        session: SessionId,
+        user_id: UserId,
+    ) -> Result<Caller, TokenRefused> {
+        let user = match self.known.find(session) {
             Some(user) => user,
             None => {
                 let moment = self.known.moment();
-                let user = read(store, access.session).await?;
-                self.known.learn(moment, access.session, user.clone());
+                let user = read(store, session).await?;
+                self.known.learn(moment, session, user.clone());
                 user
             }
         };
         match user {
-            Some(user) if user.id == access.user => Ok(Caller {
+            Some(user) if user.id == user_id => Ok(Caller {
                 principal: Principal::User {
                     id: user.id,
                     is_superuser: user.is_superuser,
                 },
-                session: Some(access.session),
+                session: Some(session),
             }),
             _ => Err(TokenRefused::Invalid(
                 "the sign-in of this token has ended; sign in again",

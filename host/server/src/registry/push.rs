@@ -8,7 +8,10 @@ use bulkhead_store::{ComponentRecord, ComponentStatus, NewComponent, Standing, S
 use bytes::Bytes;
 
 use super::{Registry, against, check_name, description::Description, difference::Difference};
-use crate::http::error::{self, Rejection};
+use crate::{
+    heap,
+    http::error::{self, Rejection},
+};
 
 /// A version that was pushed.
 pub(crate) struct Pushed {
@@ -65,6 +68,7 @@ impl Registry {
         self.metrics
             .installed(component.as_ref().map_or_else(InstallError::code, |_| "ok"));
         let component = component?;
+        tokio::task::spawn_blocking(heap::give_back);
         let description = Description::from(&component);
 
         let document =

@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     app::App,
+    heap,
     http::error::{self, Rejection},
 };
 
@@ -35,6 +36,7 @@ impl Runtimes {
         cell.get_or_try_init(|| async {
             let began = std::time::Instant::now();
             let runtime = sandbox.install_runtime(bytes).await?;
+            tokio::task::spawn_blocking(heap::give_back);
             let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
             tracing::info!(?language, took_ms, digest = %runtime.digest(), "a runtime was installed");
             Ok(runtime)

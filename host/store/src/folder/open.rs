@@ -3,6 +3,8 @@
 //! What an agent sees of a file is stored as it was when the file was opened: its system prompt is
 //! made of it, and reading whole files for that would cost much.
 
+use std::collections::HashMap;
+
 use bulkhead_domain::{
     Agent, AgentFile, Folder, Timestamp,
     folder::view::{self, Lines},
@@ -16,10 +18,13 @@ use crate::{
     sql::{Durability, Row, Statement, Transaction},
 };
 
-/// Closed files that a system prompt names at most; open ones it names all.
+/// Closed files that a system prompt and an answer about an agent name at most; open ones they name
+/// all.
 pub const SHOWN_MAX: u32 = 200;
 /// Files of which an agent sees something, and characters of each, where it says nothing of that.
 const OPEN_DEFAULT: (i64, i64) = (10, 25_000);
+/// Characters of all texts in one answer of [`Store::agent_files_of`].
+const SHOWN_TEXT_MAX: i64 = 8 << 20;
 /// Rows that one statement writes.
 const ROWS_AT_ONCE: usize = 500;
 
@@ -79,6 +84,37 @@ impl Store {
         };
         let rows = LISTING.page(self, &filter.paging, conditions).await?;
         rows.iter().map(record).collect()
+    }
+
+    /// The files of each of these agents, the first that came to it first: all open ones, and of closed
+    /// ones the first [`SHOWN_MAX`]. Agents without files have no list. All their texts together have at
+    /// most 8 Mi characters: of the files that came last there is none then.
+    pub async fn agent_files_of(
+        &self,
+        agents: &[AgentId],
+    ) -> Result<HashMap<AgentId, Vec<AgentFile>>> {
+        let mut query = Statement::new("SELECT ");
+        query.push(COLUMNS).push(
+            ", agent_id FROM (SELECT id, file_id, folder_id, is_open, first_line, last_line,
+                last_accessed_at, agent_id, seq, CASE WHEN so_far <= ",
+        );
+        query.push_value(SHOWN_TEXT_MAX).push(
+            " THEN visible END AS visible FROM (SELECT a.*,
+                SUM(COALESCE(LENGTH(visible), 0)) OVER (ORDER BY seq) AS so_far,
+                ROW_NUMBER() OVER (PARTITION BY agent_id, is_open ORDER BY seq) AS place
+                FROM agent_files a WHERE agent_id IN (",
+        );
+        query.push_list(agents.iter().map(ToString::to_string));
+        query.push(") AS placed WHERE is_open = 1 OR place <= ");
+        query.push_value(i64::from(SHOWN_MAX));
+        query.push(") AS shown ORDER BY seq");
+        let rows = self.database().all(query).await?;
+        let mut lists: HashMap<AgentId, Vec<AgentFile>> = HashMap::new();
+        for row in &rows {
+            let list = lists.entry(row.parsed(12, "agent id")?).or_default();
+            list.push(record(row)?);
+        }
+        Ok(lists)
     }
 
     /// The file that an agent knows by this name, `folder/file`.

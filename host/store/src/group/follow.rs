@@ -81,7 +81,7 @@ pub(crate) async fn mirror(
             }
             if had.len() >= limits::BLOCKS_MAX {
                 return Err(StoreError::Quota {
-                    what: "the list of blocks of the agent's sleeptime agent",
+                    what: "the list of blocks of one of the agents",
                     limit: limits::BLOCKS_MAX as u64,
                 });
             }

@@ -3,10 +3,11 @@
 //!
 //! - `row`: a group as a row, and what belongs to it; `write`: one group; `filter`: lists and counts.
 //! - `pair`: an agent with the one that looks after its memory; `follow`: what that one has in common
-//!   with it; `turn`: when it is its turn.
+//!   with it; `turn`: when it is its turn. `blocks`: what all agents of a group have.
 //!
 //! Whoever needs agents and a group locks the agents first, and whoever needs several agents by id.
 
+mod blocks;
 mod filter;
 mod follow;
 mod pair;

@@ -8,7 +8,7 @@ use bulkhead_domain::{
 
 use super::{COLUMNS, missing, record};
 use crate::{
-    Result, Store,
+    Result, Store, check,
     owner::push_agent_created_by,
     paging::{Listing, Paging},
     sql::Statement,
@@ -70,6 +70,8 @@ pub struct MessageFilter {
     pub created_by: Option<UserId>,
     /// In these threads.
     pub thread: ThreadFilter,
+    /// Of this group.
+    pub group_id: Option<String>,
     /// Of this run.
     pub run_id: Option<RunId>,
     /// Of this step.
@@ -89,8 +91,12 @@ pub struct MessageFilter {
 impl Store {
     /// Messages, always the oldest first. A list may end before its limit: with
     /// [`crate::tool::PAGE_BYTES_MAX`] bytes.
-    /// [`crate::StoreError::NotFound`] where a cursor is no message, or not one of the agent.
+    /// [`crate::StoreError::NotFound`] where a cursor is no message, or not one of the agent;
+    /// [`crate::StoreError::Invalid`] where the group is named by what can be no name.
     pub async fn messages(&self, filter: &MessageFilter) -> Result<Vec<Message>> {
+        if let Some(group) = &filter.group_id {
+            check::text("the group's id", group, check::NAME_MAX)?;
+        }
         let above = self.message_place(filter, filter.after).await?;
         let below = self.message_place(filter, filter.before).await?;
         let paging = Paging {
@@ -138,6 +144,7 @@ impl MessageFilter {
         query.push_if(" AND agent_id = ", agent_id);
         push_agent_created_by(query, self.created_by);
         self.thread.push_condition(query);
+        query.push_if(" AND group_id = ", self.group_id.clone());
         query.push_if(" AND run_id = ", self.run_id.map(|id| id.to_string()));
         query.push_if(" AND step_id = ", self.step_id.map(|id| id.to_string()));
         push_roles(query, self.roles.as_deref());

@@ -58,6 +58,9 @@ struct Prepared {
 
 impl Prepared {
     fn of(message: &Message) -> Result<Self> {
+        if let Some(group) = &message.group_id {
+            check::text("the group of a message", group, check::NAME_MAX)?;
+        }
         for approval in &message.approvals {
             if let Approval::Tool { tool_return, .. } = approval {
                 let what = "the result of a tool";
@@ -97,8 +100,8 @@ impl Prepared {
 }
 
 /// Whether a message can be stored: [`StoreError::Quota`] where its document is larger than
-/// [`check::DOCUMENT_MAX`], [`StoreError::Invalid`] where a client's result nests too deep. For
-/// whoever wants to refuse it before an agent works on it.
+/// [`check::DOCUMENT_MAX`] or its group has a name that is too long, [`StoreError::Invalid`] where a
+/// client's result nests too deep. For whoever wants to refuse it before an agent works on it.
 pub fn expect_storable(message: &Message) -> Result<()> {
     Prepared::of(message).map(drop)
 }
@@ -127,7 +130,7 @@ pub(crate) async fn insert_messages(
     for messages in messages.chunks(ROWS_AT_ONCE) {
         let mut insert = Statement::new(
             "INSERT INTO messages (id, agent_id, conversation_id, run_id, step_id, role,
-            created_at, text_folded, tool_names, size, body) VALUES ",
+            created_at, group_id, text_folded, tool_names, size, body) VALUES ",
         );
         for (index, message) in messages.iter().enumerate() {
             let prepared = Prepared::of(message)?;
@@ -142,6 +145,7 @@ pub(crate) async fn insert_messages(
                     message.step_id.map(|id| id.to_string()).into(),
                     message.role.as_str().into(),
                     message.created_at.into(),
+                    message.group_id.clone().into(),
                     prepared.text_folded.into(),
                     prepared.tool_names.into(),
                     size.into(),

@@ -39,6 +39,13 @@ impl Store {
         rows.iter().map(|row| record_at(row, 0)).collect()
     }
 
+    /// Bytes that the vectors of all passages take.
+    pub async fn embedding_bytes(&self) -> Result<u64> {
+        let query = "SELECT COALESCE(SUM(LENGTH(embedding)), 0) FROM passages";
+        let row = self.database().optional(Statement::new(query)).await?;
+        row.map_or(Ok(0), |row| row.unsigned(0))
+    }
+
     /// How many passages there are, whatever the filter's page.
     pub async fn count_passages(&self, filter: &PassageFilter) -> Result<u64> {
         filter.check()?;

@@ -3,13 +3,13 @@
 use bulkhead_domain::{
     Timestamp,
     id::AgentId,
-    platform::{ProjectId, Standing},
+    platform::{ProjectId, Standing, UserId},
 };
 
 use super::row::lock;
 use crate::{
     Result, Store,
-    sql::{Durability, Statement},
+    sql::{Durability, Row, Statement},
 };
 
 impl Store {
@@ -41,9 +41,27 @@ impl Store {
         let note = Statement::new(note).bind(project).bind(now);
         transaction.defer(note).await?;
         transaction.commit().await?;
-        living
-            .iter()
-            .map(|row| row.parsed(0, "agent of an instance"))
-            .collect()
+        agents(&living)
     }
+
+    /// The agents that a project had when it was deleted, where it was deleted and is this owner's, or
+    /// anybody's where none is named: for who deletes it once more, because the first time may have
+    /// ended before they were stopped.
+    pub async fn agents_of_deleted(
+        &self,
+        id: ProjectId,
+        owner: Option<UserId>,
+    ) -> Result<Vec<AgentId>> {
+        let query = "SELECT i.agent_id FROM instances i JOIN projects p ON p.id = i.project_id
+            WHERE p.id = $1 AND p.deleted_at IS NOT NULL AND i.terminated_at = p.deleted_at";
+        let mut query = Statement::new(query).bind(id.to_string());
+        query.push_if(" AND p.owner_id = ", owner.map(|owner| owner.to_string()));
+        query.push(" ORDER BY i.seq");
+        agents(&self.database().all(query).await?)
+    }
+}
+
+fn agents(rows: &[Row]) -> Result<Vec<AgentId>> {
+    let agent = |row: &Row| row.parsed(0, "agent of an instance");
+    rows.iter().map(agent).collect()
 }

@@ -1,7 +1,7 @@
 //! Runs whose server died. Each server says from time to time which runs it works on; a run that
 //! nobody works on has failed.
 
-use std::time::Duration;
+use std::{collections::HashSet, time::Duration};
 
 use bulkhead_domain::{
     Run, StopReason, Timestamp,
@@ -39,6 +39,11 @@ fn push_silent(query: &mut Statement, clock: &'static str, silence: Option<Durat
         query.push_value(micros(silence));
     }
 }
+
+/// Of runs: ended by somebody else, or of an agent that does not run.
+const STOPPED: &str = " AND (status IN ('cancelled', 'failed')
+    OR (status IN ('created', 'running') AND EXISTS (
+        SELECT 1 FROM agents WHERE agents.id = runs.agent_id AND standing <> 'active')))";
 
 impl Store {
     /// Says that a server works on these runs now. It waits for nobody: not for a connection of which
@@ -81,26 +86,21 @@ impl Store {
             .collect()
     }
 
-    /// Those of these runs that are cancelled or failed, whoever said so, and those of `working` that
-    /// have lost their turn. One that is completed is so by its own last step, after which its server
-    /// may have something to do.
+    /// Those of these runs that are cancelled or failed, whoever said so; those that go on although
+    /// their agent was paused or terminated, whose server may have ended before it cancelled them; and
+    /// those of `working` that have lost their turn or were deleted. One that is completed is so by its
+    /// own last step, after which its server may have something to do. One that does not work yet may
+    /// not be stored yet.
     pub async fn stopped_runs(&self, ids: &[RunId], working: &[RunId]) -> Result<Vec<RunId>> {
-        let mut stopped = Vec::new();
-        for (ids, condition) in [
-            (ids, " AND status IN ('cancelled', 'failed')"),
-            (working, " AND status = 'created'"),
-        ] {
-            self.push_those(ids, condition, &mut stopped).await?;
-        }
+        let mut stopped = self.those(ids, STOPPED).await?;
+        let kept = self.those(working, " AND status <> 'created'").await?;
+        let kept: HashSet<RunId> = kept.into_iter().collect();
+        stopped.extend(working.iter().filter(|id| !kept.contains(id)));
         Ok(stopped)
     }
 
-    async fn push_those(
-        &self,
-        ids: &[RunId],
-        condition: &'static str,
-        those: &mut Vec<RunId>,
-    ) -> Result<()> {
+    async fn those(&self, ids: &[RunId], condition: &'static str) -> Result<Vec<RunId>> {
+        let mut those = Vec::new();
         for list in lists(ids) {
             let mut query = Statement::new("SELECT id FROM runs WHERE id IN (");
             query.push_list(list).push(condition);
@@ -108,7 +108,7 @@ impl Store {
                 those.push(row.parsed(0, "run id")?);
             }
         }
-        Ok(())
+        Ok(those)
     }
 
     /// Ends the runs that nobody has worked on for so long: they failed, what `error` says stands in

@@ -2,7 +2,10 @@
 
 use bulkhead_domain::{Run, RunStatus, StopReason, id::AgentId, platform::UserId};
 
-use super::row::{COLUMNS, record};
+use super::{
+    row::{COLUMNS, record},
+    work::RunWork,
+};
 use crate::{
     Paging, Result, Store, StoreError, message::ThreadFilter, owner::push_agent_created_by,
     paging::Listing, sql::Statement, tool::FILTER_LIST_MAX,
@@ -53,6 +56,8 @@ pub struct RunFilter {
     pub created_by: Option<UserId>,
     /// Those that have not ended.
     pub active: bool,
+    /// That did this.
+    pub work: RunWork,
     /// What orders them.
     pub order_by: RunOrder,
     /// Which part of the list.
@@ -101,7 +106,7 @@ impl RunFilter {
                 limit: FILTER_LIST_MAX as u64,
             });
         }
-        Ok(())
+        self.work.check()
     }
 
     fn push_conditions(&self, query: &mut Statement) {
@@ -121,5 +126,6 @@ impl RunFilter {
         if self.active {
             query.push(ACTIVE);
         }
+        self.work.push_conditions(query);
     }
 }

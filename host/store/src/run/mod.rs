@@ -9,6 +9,7 @@ mod queue;
 mod row;
 mod turn;
 mod update;
+mod work;
 
 use bulkhead_domain::{Run, id::RunId};
 
@@ -27,6 +28,7 @@ pub(crate) use row::{insert_if_active, run_of, run_to_change};
 pub use turn::Turn;
 pub use update::RunUpdate;
 pub(crate) use update::apply_update;
+pub use work::{Comparison, RunWork};
 
 impl Store {
     /// Stores a new run.

@@ -35,30 +35,30 @@ impl Store {
         transaction.commit().await
     }
 
-    /// As [`Store::begin_session`], for somebody whose password was found to have this hash. False,
-    /// and nothing is stored, where the user has another one by now, or may not sign in any more:
-    /// comparing takes long, and what was changed meanwhile must not begin what its change would have
-    /// ended.
+    /// As [`Store::begin_session`], for somebody whose password was found to have this hash. Gives how
+    /// many of the oldest ended; none, and nothing is stored, where the user has another one by now, or
+    /// may not sign in any more: comparing takes long, and what was changed meanwhile must not begin
+    /// what its change would have ended.
     pub async fn begin_session_by_password(
         &self,
         session: &Session,
         password_hash: &str,
-    ) -> Result<bool> {
+    ) -> Result<Option<u64>> {
         let mut transaction = self.database().begin(Durability::Power).await?;
         let user = lock_user(&mut transaction, session.user_id).await?;
         if !user.is_some_and(|user| user.is_active) {
-            return Ok(false);
+            return Ok(None);
         }
         let same = "SELECT 1 FROM users WHERE id = $1 AND password_hash = $2";
         let same = Statement::new(same)
             .bind(session.user_id.to_string())
             .bind(password_hash);
         if transaction.optional(same).await?.is_none() {
-            return Ok(false);
+            return Ok(None);
         }
-        begin(&mut transaction, session).await?;
+        let ended = begin(&mut transaction, session).await?;
         transaction.commit().await?;
-        Ok(true)
+        Ok(Some(ended))
     }
 
     /// The session with this id, living or not.
@@ -113,8 +113,9 @@ async fn lock_active(transaction: &mut Transaction, id: UserId) -> Result<()> {
     user.map(drop).ok_or_else(|| missing("user", id))
 }
 
-/// Stores a session of a user who is locked, and ends the oldest where there are too many then.
-async fn begin(transaction: &mut Transaction, session: &Session) -> Result<()> {
+/// Stores a session of a user who is locked, and ends the oldest where there are too many then; gives
+/// how many.
+async fn begin(transaction: &mut Transaction, session: &Session) -> Result<u64> {
     row::insert(transaction, session).await?;
     // Those that ran out are not living, and need no place.
     let oldest = "UPDATE sessions SET ended_at = $2
@@ -126,7 +127,7 @@ async fn begin(transaction: &mut Transaction, session: &Session) -> Result<()> {
         .bind(session.user_id.to_string())
         .bind(session.created_at)
         .bind(LIVING_MAX);
-    transaction.defer(oldest).await
+    transaction.execute(oldest).await
 }
 
 /// Ends all sessions of a user but the one to keep; gives how many nobody had ended.

@@ -1,5 +1,7 @@
 //! One refresh token in place of another.
 
+use std::time::Duration;
+
 use bulkhead_domain::{
     Timestamp,
     platform::{Session, SessionId},
@@ -8,7 +10,7 @@ use bulkhead_domain::{
 use super::row::{COLUMNS, by_id, record};
 use crate::{
     Result, Store,
-    sql::{Durability, Statement, Transaction},
+    sql::{Durability, Statement, Transaction, micros},
 };
 
 /// What became of a refresh token that came.
@@ -28,32 +30,34 @@ pub enum Rotation {
 }
 
 impl Store {
-    /// Uses the refresh token of this generation up: the next one is valid from now on, until
-    /// `expires_at`. Of two that come at once one is [`Rotation::Rotated`], the other is
-    /// [`Rotation::Reused`].
+    /// Uses the refresh token of a session, with this generation, up: the next one is valid from now
+    /// on, until `expires_at`, and no longer than `longest` after the session began. Of two that come
+    /// at once one is [`Rotation::Rotated`], the other is [`Rotation::Reused`].
     pub async fn rotate_session(
         &self,
-        id: SessionId,
-        from_generation: u32,
+        (id, from_generation): (SessionId, u32),
         now: Timestamp,
         expires_at: Timestamp,
+        longest: Duration,
     ) -> Result<Rotation> {
         let mut transaction = self.database().begin(Durability::Power).await?;
         let mut rotate = Statement::new(
-            "UPDATE sessions SET generation = generation + 1, refreshed_at = $3, expires_at = $4
+            "UPDATE sessions SET generation = generation + 1, refreshed_at = $3,
+                expires_at = CASE WHEN created_at + $5 < $4 THEN created_at + $5 ELSE $4 END
             WHERE id = $1 AND generation = $2 AND ended_at IS NULL AND expires_at > $3
-                AND user_id IN (SELECT id FROM users WHERE is_active = 1)
+                AND created_at + $5 > $3 AND user_id IN (SELECT id FROM users WHERE is_active = 1)
             RETURNING ",
         )
         .bind(id.to_string())
         .bind(i64::from(from_generation))
         .bind(now)
-        .bind(expires_at);
+        .bind(expires_at)
+        .bind(micros(longest));
         rotate.push(COLUMNS);
         let rotated = transaction.optional(rotate).await?;
         let rotation = match rotated.as_ref().map(record).transpose()? {
             Some(session) => Rotation::Rotated(session),
-            None => refused(&mut transaction, id, from_generation, now).await?,
+            None => refused(&mut transaction, (id, from_generation), now, longest).await?,
         };
         transaction.commit().await?;
         Ok(rotation)
@@ -63,9 +67,9 @@ impl Store {
 /// Why a token was not taken; ends the session of one that came twice.
 async fn refused(
     transaction: &mut Transaction,
-    id: SessionId,
-    generation: u32,
+    (id, generation): (SessionId, u32),
     now: Timestamp,
+    longest: Duration,
 ) -> Result<Rotation> {
     let mut query = by_id(id);
     query.push(transaction.for_update());
@@ -82,7 +86,8 @@ async fn refused(
         transaction.defer(end).await?;
         return Ok(Rotation::Reused);
     }
-    if session.is_living(now) {
+    let age = now.micros().saturating_sub(session.created_at.micros());
+    if session.is_living(now) && age < micros(longest) {
         // Its user was locked out.
         return Ok(Rotation::Ended);
     }

@@ -58,6 +58,10 @@ const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("../../../../migrations/sqlite/0011_groups.sql"),
         postgres: include_str!("../../../../migrations/postgres/0011_groups.sql"),
     },
+    Migration {
+        sqlite: include_str!("../../../../migrations/sqlite/0012_message_groups.sql"),
+        postgres: include_str!("../../../../migrations/postgres/0012_message_groups.sql"),
+    },
 ];
 
 /// An arbitrary number that all versions of this program use for this lock.

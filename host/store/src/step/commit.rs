@@ -3,6 +3,7 @@
 use bulkhead_domain::{
     Message, Part, Receipt, Run, RunStatus, Step, StopReason, Timestamp, Trace,
     id::{AgentId, ConversationId, MessageId},
+    platform::Standing,
 };
 
 use super::{
@@ -89,6 +90,9 @@ pub struct Committed {
     pub run: Option<Run>,
     /// What those that look after the agent's memory are to do now.
     pub sleeptime: Option<SleeptimeTurn>,
+    /// How the agent stood: this is where a run that goes on sees that a person paused or terminated
+    /// its agent, whoever was to cancel it.
+    pub standing: Standing,
 }
 
 impl StepCommit {
@@ -161,7 +165,11 @@ impl Store {
             _ => None,
         };
         transaction.commit().await?;
-        Ok(Committed { run, sleeptime })
+        Ok(Committed {
+            run,
+            sleeptime,
+            standing: thread.standing,
+        })
     }
 }
 

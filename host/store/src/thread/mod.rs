@@ -32,7 +32,7 @@ pub(crate) struct LockedThread {
     /// The last message in the context of the agent's default thread.
     last_of_default: Option<MessageId>,
     /// How the agent stands.
-    standing: Standing,
+    pub(crate) standing: Standing,
 }
 
 impl LockedThread {

@@ -269,3 +269,39 @@ async fn an_export_of_what_is_not_there_is_refused() {
     let body = json!({ "skills": [{ "files": {} }] });
     assert_eq!(detail(&server.post(&path, &body).await).0, 422);
 }
+
+#[tokio::test]
+async fn whom_messages_name_stays_in_the_database() {
+    for server in on_both_databases().await {
+        let made = agent(&server, json!({})).await;
+        let noted = json!({ "sender_id": "Bob", "group_id": "friends" });
+        let ids = json!({ "sender_id": made["id"], "group_id": made["id"] });
+        for names in [&noted, &ids] {
+            let mut message = json!({ "role": "user", "content": "hello" });
+            message
+                .as_object_mut()
+                .unwrap()
+                .extend(names.as_object().unwrap().clone());
+            let sent = server
+                .post(
+                    &format!("{}/messages", path(&made)),
+                    &json!({ "messages": [message] }),
+                )
+                .await;
+            assert_eq!(sent.status, 200, "{sent:?}");
+        }
+        let document = exported(&server, &made, "").await;
+        let messages = document["agents"][0]["messages"].as_array().unwrap();
+        let sent = messages.iter().filter(|message| message["role"] == "user");
+        let names: Vec<_> = sent
+            .map(|message| (&message["sender_id"], &message["group_id"]))
+            .collect();
+        assert_eq!(
+            names,
+            [
+                (&json!("Bob"), &json!("friends")),
+                (&Value::Null, &Value::Null)
+            ]
+        );
+    }
+}

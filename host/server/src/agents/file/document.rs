@@ -11,10 +11,11 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::{
-    folders::{WrittenAttachment, WrittenFile, WrittenSource},
+    folders::{WrittenAttachment, WrittenSource},
     message::{FileMessage, offset},
     tool::FileTool,
 };
+use crate::http::folders::view::FileFields;
 
 /// Which server wrote it, where others have the version of their database.
 const WRITER: &str = concat!("bulkhead-", env!("CARGO_PKG_VERSION"));
@@ -29,7 +30,7 @@ pub(crate) struct AgentFile {
     #[schema(value_type = Vec<Object>)]
     pub(super) blocks: Vec<WrittenBlock>,
     #[schema(value_type = Vec<Object>)]
-    files: Vec<WrittenFile>,
+    files: Vec<FileFields>,
     #[schema(value_type = Vec<Object>)]
     sources: Vec<WrittenSource>,
     #[schema(value_type = Vec<Object>)]
@@ -59,7 +60,7 @@ impl AgentFile {
         groups: Vec<WrittenGroup>,
         blocks: Vec<WrittenBlock>,
         (tools, mcp_servers): (Vec<FileTool>, Vec<WrittenMcpServer>),
-        (sources, files): (Vec<WrittenSource>, Vec<WrittenFile>),
+        (sources, files): (Vec<WrittenSource>, Vec<FileFields>),
         skills: Vec<Skill>,
     ) -> Self {
         Self {

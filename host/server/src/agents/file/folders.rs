@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use bulkhead_domain::{
-    Agent, AgentFile, EmbeddingConfig, Folder, FolderFile,
+    Agent, AgentFile, EmbeddingConfig, Folder,
     id::{FileId, FolderId},
 };
 use bulkhead_store::{AgentFileFilter, FolderFileFilter, PAGE_MAX, Paging};
@@ -12,13 +12,17 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{BYTES_MAX, ENTRIES_MAX, message::offset};
-use crate::{app::App, contract::Refusal, http::missing};
+use crate::{
+    app::App,
+    contract::Refusal,
+    http::{folders::view::FileFields, missing},
+};
 
 /// What is written of the folders of a document's agents, each once.
 #[derive(Default)]
 pub(super) struct Folders {
     pub(super) sources: Vec<WrittenSource>,
-    pub(super) files: Vec<WrittenFile>,
+    pub(super) files: Vec<FileFields>,
     source_ids: HashMap<FolderId, String>,
     file_ids: HashMap<FileId, String>,
     attachments: usize,
@@ -43,25 +47,6 @@ pub(super) struct WrittenSource {
     embedding: Option<String>,
     embedding_chunk_size: Option<i64>,
     embedding_config: EmbeddingConfig,
-}
-
-/// A file with every field of the contract.
-#[derive(Serialize)]
-pub(super) struct WrittenFile {
-    id: String,
-    source_id: String,
-    file_name: String,
-    original_file_name: String,
-    file_path: Option<()>,
-    file_type: String,
-    file_size: u64,
-    file_creation_date: Option<()>,
-    file_last_modified_date: Option<()>,
-    processing_status: &'static str,
-    error_message: Option<String>,
-    total_chunks: Option<u64>,
-    chunks_embedded: Option<u64>,
-    content: Option<String>,
 }
 
 /// What the agent sees of a file.
@@ -126,7 +111,8 @@ impl Folders {
                 }
                 let id = format!("file-{}", self.files.len());
                 self.file_ids.insert(file.id, id.clone());
-                self.files.push(self::file(file, id, source_id.clone()));
+                let source_id = source_id.clone();
+                self.files.push(FileFields::of(file, id, source_id));
             }
         }
         Ok(source_id)
@@ -184,25 +170,6 @@ fn source(folder: Folder, id: String) -> WrittenSource {
         embedding: folder.embedding_config.handle.clone(),
         embedding_chunk_size: folder.embedding_config.embedding_chunk_size,
         embedding_config: folder.embedding_config,
-    }
-}
-
-fn file(file: FolderFile, id: String, source_id: String) -> WrittenFile {
-    WrittenFile {
-        id,
-        source_id,
-        file_name: file.name,
-        original_file_name: file.original_name,
-        file_path: None,
-        file_type: file.media_type,
-        file_size: file.size,
-        file_creation_date: None,
-        file_last_modified_date: None,
-        processing_status: file.status.as_str(),
-        error_message: file.error,
-        total_chunks: file.passages,
-        chunks_embedded: file.passages,
-        content: file.content,
     }
 }
 

@@ -11,7 +11,7 @@ use crate::{
         Body, Parameters, Refusal,
         document::Refusals,
         id,
-        query::{FromQuery, Order, Page, Query},
+        query::{ByCreation, FromQuery, Order, Page, Query},
     },
     http::{
         AppState,
@@ -33,9 +33,7 @@ pub(crate) struct PageQuery(Page);
 
 impl FromQuery for PageQuery {
     fn from_query(query: &mut Query) -> Self {
-        // There is one order, and naming it changes nothing.
-        query.literal("order_by", &[("created_at", ())]);
-        Self(query.page(LIMIT_DEFAULT, Order::Descending))
+        Self(query.page_by_creation(LIMIT_DEFAULT, Order::Descending))
     }
 }
 
@@ -45,7 +43,7 @@ impl FromQuery for PageQuery {
     path = "/v1/agents/{agent_id}/core-memory/blocks",
     operation_id = "list_core_memory_blocks",
     tag = "agents",
-    params(("agent_id" = String, Path, description = "the agent's id"), Page),
+    params(("agent_id" = String, Path, description = "the agent's id"), ByCreation, Page),
     responses((status = OK, body = Vec<BlockView>, description = "the blocks"), Refusals)
 )]
 pub(crate) async fn list(

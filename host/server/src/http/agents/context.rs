@@ -4,14 +4,18 @@ use axum::{Json, extract::State};
 use bulkhead_agent::ContextOverview;
 use bulkhead_domain::id::{ConversationId, ConversationKind};
 
-use super::{find, view::Memory};
+use super::{
+    find,
+    relations::Relations,
+    view::{AgentView, Memory},
+};
 use crate::{
     contract::{
         Parameters, Refusal,
         document::Refusals,
         query::{FromQuery, Query},
     },
-    http::{AppState, blocks::view::BlockView, missing, query::Path},
+    http::{AppState, query::Path},
 };
 
 /// The name of the thread that every agent has.
@@ -56,7 +60,7 @@ pub(crate) async fn context(
     Ok(Json(overview))
 }
 
-/// An agent's memory blocks.
+/// An agent's memory blocks, and its files.
 #[utoipa::path(
     get,
     path = "/v1/agents/{agent_id}/core-memory",
@@ -70,9 +74,6 @@ pub(crate) async fn memory(
     Path(agent_id): Path<String>,
 ) -> Result<Json<Memory>, Refusal> {
     let agent = find::agent(&app, &agent_id).await?;
-    let blocks = app.store.blocks_of(&[agent.id]).await;
-    let mut blocks = blocks.map_err(missing::stored)?;
-    let blocks = blocks.remove(&agent.id).unwrap_or_default();
-    let blocks = blocks.into_iter().map(BlockView::from).collect();
-    Ok(Json(Memory::new(&agent, blocks)))
+    let view = AgentView::of(&app, agent, Relations::BLOCKS).await?;
+    Ok(Json(view.memory))
 }

@@ -26,11 +26,12 @@ pub(crate) async fn create(
         let new = create::create(&app, body).await?;
         // What nothing was asked of has nothing, and is not read.
         let mut relations = Relations::TOOLS;
+        let with_folders = !new.folder_ids.is_empty();
+        let with_blocks = !new.new_blocks.is_empty() || !new.block_ids.is_empty();
         for (is_there, relation) in [
-            (
-                !new.new_blocks.is_empty() || !new.block_ids.is_empty(),
-                Relations::BLOCKS,
-            ),
+            // The files of its folders are a part of its memory.
+            (with_blocks || with_folders, Relations::BLOCKS),
+            (with_folders, Relations::FOLDERS),
             (!new.tags.is_empty(), Relations::TAGS),
             (!new.secrets.is_empty(), Relations::SECRETS),
             (!new.identity_ids.is_empty(), Relations::IDENTITIES),

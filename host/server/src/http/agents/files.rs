@@ -12,7 +12,7 @@ use crate::{
         Parameters, Refusal,
         document::Refusals,
         id,
-        query::{FromQuery, Order, Page, Query},
+        query::{ByCreation, FromQuery, Order, Page, Query},
     },
     http::{AppState, folders::view::AgentFileView, missing, query::Path},
 };
@@ -38,14 +38,12 @@ pub(crate) struct ListQuery {
 
 impl FromQuery for ListQuery {
     fn from_query(query: &mut Query) -> Self {
-        // There is one order, and naming it changes nothing.
-        query.literal("order_by", &[("created_at", ())]);
         Self {
             which: Which {
                 cursor: query.text("cursor"),
                 is_open: query.boolean("is_open"),
             },
-            page: query.page(LIMIT_DEFAULT, Order::Descending),
+            page: query.page_by_creation(LIMIT_DEFAULT, Order::Descending),
         }
     }
 }
@@ -72,7 +70,7 @@ pub(crate) struct ClosedFile {
     path = "/v1/agents/{agent_id}/files",
     operation_id = "list_files_for_agent",
     tag = "agents",
-    params(("agent_id" = String, Path, description = "the agent's id"), Which, Page),
+    params(("agent_id" = String, Path, description = "the agent's id"), Which, ByCreation, Page),
     responses((status = OK, body = AgentFilesView, description = "the files"), Refusals)
 )]
 pub(crate) async fn list(

@@ -16,7 +16,7 @@ use crate::{
         Parameters, Refusal,
         document::Refusals,
         id,
-        query::{FromQuery, Order, Page, Query},
+        query::{ByCreation, FromQuery, Order, Page, Query},
     },
     http::{
         AppState,
@@ -35,9 +35,7 @@ pub(crate) struct PageQuery(pub(super) Page);
 
 impl FromQuery for PageQuery {
     fn from_query(query: &mut Query) -> Self {
-        // There is one order, and naming it changes nothing.
-        query.literal("order_by", &[("created_at", ())]);
-        Self(query.page(LIMIT_DEFAULT, Order::Descending))
+        Self(query.page_by_creation(LIMIT_DEFAULT, Order::Descending))
     }
 }
 
@@ -47,7 +45,7 @@ impl FromQuery for PageQuery {
     path = "/v1/agents/{agent_id}/folders",
     operation_id = "list_folders_for_agent",
     tag = "agents",
-    params(("agent_id" = String, Path, description = "the agent's id"), Page),
+    params(("agent_id" = String, Path, description = "the agent's id"), ByCreation, Page),
     responses((status = OK, body = Vec<SourceView>, description = "the folders"), Refusals)
 )]
 pub(crate) async fn list(
@@ -124,7 +122,7 @@ pub(crate) async fn detach(
     path = "/v1/agents/{agent_id}/sources",
     operation_id = "list_agent_sources",
     tag = "agents",
-    params(("agent_id" = String, Path, description = "the agent's id"), Page),
+    params(("agent_id" = String, Path, description = "the agent's id"), ByCreation, Page),
     responses((status = OK, body = Vec<SourceView>, description = "the folders"), Refusals)
 )]
 pub(crate) async fn list_sources(

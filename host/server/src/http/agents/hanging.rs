@@ -2,7 +2,9 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use bulkhead_domain::{Agent, AgentSecret, Block, Folder, Group, Identity, Message, id::AgentId};
+use bulkhead_domain::{
+    Agent, AgentFile, AgentSecret, Block, Folder, Group, Identity, Message, id::AgentId,
+};
 use bulkhead_store::ToolRecord;
 
 use super::relations::Relations;
@@ -16,6 +18,7 @@ use crate::{
 #[derive(Default)]
 pub(super) struct Hanging {
     pub(super) blocks: HashMap<AgentId, Vec<Block>>,
+    pub(super) files: HashMap<AgentId, Vec<AgentFile>>,
     pub(super) tools: HashMap<AgentId, Vec<ToolView>>,
     pub(super) tags: HashMap<AgentId, Vec<String>>,
     pub(super) secrets: HashMap<AgentId, Vec<AgentSecret>>,
@@ -39,6 +42,7 @@ impl Hanging {
         let store = &app.store;
         if relations.have(Relations::BLOCKS) {
             hanging.blocks = store.blocks_of(&ids).await.map_err(missing::stored)?;
+            hanging.files = store.agent_files_of(&ids).await.map_err(missing::stored)?;
         }
         if relations.have(Relations::TOOLS) {
             let tools = store.tools_of(&ids).await.map_err(missing::stored)?;

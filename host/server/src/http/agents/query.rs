@@ -179,10 +179,7 @@ impl FromQuery for ListQuery {
         let sort_by = ORDERS
             .iter()
             .find(|(name, _)| sort_by.as_deref() == Some(*name));
-        let default = match query.boolean("ascending") {
-            Some(true) => Order::Ascending,
-            _ => Order::Descending,
-        };
+        let default = query.older_order();
         Self {
             which: Which::from_query(query),
             asked: Asked::of(query),
@@ -215,11 +212,9 @@ pub(crate) struct RelatedQuery {
 
 impl FromQuery for RelatedQuery {
     fn from_query(query: &mut Query) -> Self {
-        // There is one order, and naming it changes nothing.
-        query.literal("order_by", &[("created_at", ())]);
         Self {
             asked: Asked::of(query),
-            page: query.page(LIMIT_DEFAULT, Order::Descending),
+            page: query.page_by_creation(LIMIT_DEFAULT, Order::Descending),
         }
     }
 }

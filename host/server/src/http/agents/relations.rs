@@ -9,7 +9,7 @@ pub(crate) struct Relations(u8);
 
 impl Relations {
     pub(crate) const NONE: Self = Self(0);
-    /// Its memory blocks.
+    /// Its memory: its blocks, and what it sees of files.
     pub(crate) const BLOCKS: Self = Self(1);
     /// Its tools.
     pub(crate) const TOOLS: Self = Self(1 << 1);

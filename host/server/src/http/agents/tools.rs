@@ -15,7 +15,7 @@ use crate::{
         body::Schema,
         document::Refusals,
         id,
-        query::{FromQuery, Order, Page, Query},
+        query::{ByCreation, FromQuery, Order, Page, Query},
     },
     http::{AppState, missing, query::Path, scope, tools::view::ToolView, unbroken_contract},
 };
@@ -28,9 +28,7 @@ pub(crate) struct PageQuery(Page);
 
 impl FromQuery for PageQuery {
     fn from_query(query: &mut Query) -> Self {
-        // There is one order, and naming it changes nothing.
-        query.literal("order_by", &[("created_at", ())]);
-        Self(query.page(LIMIT_DEFAULT, Order::Descending))
+        Self(query.page_by_creation(LIMIT_DEFAULT, Order::Descending))
     }
 }
 
@@ -40,7 +38,7 @@ impl FromQuery for PageQuery {
     path = "/v1/agents/{agent_id}/tools",
     operation_id = "list_tools_for_agent",
     tag = "agents",
-    params(("agent_id" = String, Path, description = "the agent's id"), Page),
+    params(("agent_id" = String, Path, description = "the agent's id"), ByCreation, Page),
     responses((status = OK, body = Vec<ToolView>, description = "the tools"), Refusals)
 )]
 pub(crate) async fn list(

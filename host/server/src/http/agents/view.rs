@@ -1,7 +1,8 @@
 //! An agent in an answer.
 
 use bulkhead_domain::{
-    Agent, CompactionSettings, EmbeddingConfig, LlmConfig, StopReason, Timestamp, ToolRule,
+    Agent, AgentFile, CompactionSettings, EmbeddingConfig, LlmConfig, StopReason, Timestamp,
+    ToolRule,
 };
 use bulkhead_llm::catalog::settings;
 use serde::Serialize;
@@ -14,8 +15,12 @@ use crate::{
     app::App,
     contract::Refusal,
     http::{
-        blocks::view::BlockView, folders::view::SourceView, groups::view::GroupView,
-        identities::view::IdentityView, messages::view::approval_request, tools::view::ToolView,
+        blocks::view::{BlockView, FileBlockView},
+        folders::view::SourceView,
+        groups::view::GroupView,
+        identities::view::IdentityView,
+        messages::view::approval_request,
+        tools::view::ToolView,
     },
 };
 
@@ -47,7 +52,7 @@ pub(crate) struct AgentView {
     compaction_settings: Option<CompactionSettings>,
     #[schema(value_type = Option<Object>)]
     response_format: Option<Value>,
-    memory: Memory,
+    pub(super) memory: Memory,
     blocks: Vec<BlockView>,
     tools: Vec<ToolView>,
     /// its folders
@@ -87,24 +92,26 @@ pub(crate) struct AgentView {
     updated_at: Timestamp,
 }
 
-/// An agent's memory: its blocks, as older clients look for them.
+/// An agent's memory: its blocks, as older clients look for them, and its files.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Memory {
     agent_type: &'static str,
     git_enabled: bool,
     blocks: Vec<BlockView>,
-    #[schema(value_type = Vec<Object>)]
-    file_blocks: [(); 0],
+    /// its files: all that it sees, and the first of the others
+    file_blocks: Vec<FileBlockView>,
     prompt_template: &'static str,
 }
 
 impl Memory {
-    pub(crate) fn new(agent: &Agent, blocks: Vec<BlockView>) -> Self {
+    pub(crate) fn new(agent: &Agent, blocks: Vec<BlockView>, files: Vec<AgentFile>) -> Self {
+        let files = files.into_iter();
+        let chars = agent.per_file_view_window_char_limit;
         Self {
             agent_type: agent.agent_type.as_str(),
             git_enabled: false,
             blocks,
-            file_blocks: [],
+            file_blocks: files.map(|file| FileBlockView::new(file, chars)).collect(),
             prompt_template: "",
         }
     }
@@ -133,6 +140,7 @@ impl AgentView {
         let id = agent.id;
         let blocks = hanging.blocks.remove(&id).unwrap_or_default();
         let blocks: Vec<_> = blocks.into_iter().map(BlockView::from).collect();
+        let files = hanging.files.remove(&id).unwrap_or_default();
         let secrets = hanging.secrets.remove(&id).unwrap_or_default();
         let secrets: Vec<_> = secrets.into_iter().map(SecretView::from).collect();
         let identities = hanging.identities.remove(&id).unwrap_or_default();
@@ -141,7 +149,7 @@ impl AgentView {
         let group = hanging.groups.remove(&id).map(GroupView::from);
         let messages = agent.message_ids.iter();
         Self {
-            memory: Memory::new(&agent, blocks.clone()),
+            memory: Memory::new(&agent, blocks.clone(), files),
             id: id.to_string(),
             name: agent.name,
             agent_type: agent.agent_type.as_str(),

@@ -9,7 +9,7 @@ use crate::{
         Parameters, Refusal,
         document::Refusals,
         id,
-        query::{FromQuery, Order, Page, Query},
+        query::{ByCreation, FromQuery, Order, Page, Query},
     },
     http::{
         AppState,
@@ -45,14 +45,12 @@ pub(crate) struct ListQuery {
 
 impl FromQuery for ListQuery {
     fn from_query(query: &mut Query) -> Self {
-        // There is one order, and naming it changes nothing.
-        query.literal("order_by", &[("created_at", ())]);
         Self {
             which: Which {
                 name: query.text("name"),
                 agent_id: query.text("agent_id"),
             },
-            page: query.page(LIMIT_DEFAULT, Order::Descending),
+            page: query.page_by_creation(LIMIT_DEFAULT, Order::Descending),
         }
     }
 }
@@ -82,7 +80,7 @@ pub(crate) async fn get(
     path = "/v1/archives/",
     operation_id = "list_archives",
     tag = "archives",
-    params(Which, Page),
+    params(Which, ByCreation, Page),
     responses((status = OK, body = Vec<ArchiveView>, description = "the archives"), Refusals)
 )]
 pub(crate) async fn list(
@@ -112,7 +110,7 @@ pub(crate) async fn list(
     path = "/v1/archives/{archive_id}/agents",
     operation_id = "list_agents_for_archive",
     tag = "archives",
-    params(("archive_id" = String, Path, description = "the archive's id"), Include, Page),
+    params(("archive_id" = String, Path, description = "the archive's id"), Include, ByCreation, Page),
     responses((status = OK, body = Vec<AgentView>, description = "the agents"), Refusals)
 )]
 pub(crate) async fn agents(

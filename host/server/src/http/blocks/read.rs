@@ -8,7 +8,12 @@ use super::{
     view::BlockView,
 };
 use crate::{
-    contract::{Parameters, Refusal, document::Refusals, id, query::Page},
+    contract::{
+        Parameters, Refusal,
+        document::Refusals,
+        id,
+        query::{ByCreation, Page},
+    },
     http::{
         AppState,
         agents::{
@@ -47,7 +52,7 @@ pub(crate) async fn get(
     path = "/v1/blocks/",
     operation_id = "list_blocks",
     tag = "blocks",
-    params(Which, Search, Page),
+    params(Which, Search, ByCreation, Page),
     responses((status = OK, body = Vec<BlockView>, description = "the blocks"), Refusals)
 )]
 pub(crate) async fn list(
@@ -82,7 +87,7 @@ pub(crate) async fn count(
     path = "/v1/blocks/{block_id}/agents",
     operation_id = "list_agents_for_block",
     tag = "blocks",
-    params(("block_id" = String, Path, description = "the block's id"), Include, Page),
+    params(("block_id" = String, Path, description = "the block's id"), Include, ByCreation, Page),
     responses((status = OK, body = Vec<AgentView>, description = "the agents"), Refusals)
 )]
 pub(crate) async fn agents(

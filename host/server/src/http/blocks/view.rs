@@ -1,6 +1,6 @@
 //! A block in an answer.
 
-use bulkhead_domain::Block;
+use bulkhead_domain::{AgentFile, Block, Timestamp};
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -53,6 +53,39 @@ impl From<Block> for BlockView {
             preserve_on_migration: block.preserve_on_migration,
             created_by_id: block.created_by_id,
             last_updated_by_id: block.last_updated_by_id,
+        }
+    }
+}
+
+/// What an agent sees of a file, as a block that nobody writes.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[schema(as = FileBlock)]
+pub(crate) struct FileBlockView {
+    #[serde(flatten)]
+    block: BlockView,
+    file_id: String,
+    /// the id of its folder
+    source_id: String,
+    is_open: bool,
+    #[schema(value_type = Option<String>)]
+    last_accessed_at: Option<Timestamp>,
+}
+
+impl FileBlockView {
+    /// `limit`: the characters that the agent sees of a file at most, where it says so.
+    pub(crate) fn new(file: AgentFile, limit: Option<i64>) -> Self {
+        let mut block = Block::new(file.path, file.visible.unwrap_or_default());
+        block.limit = limit.unwrap_or(block.limit);
+        block.read_only = true;
+        let mut block = BlockView::from(block);
+        // No such block is stored. Its id is the one of the file in the agent, so that it stays.
+        block.id = file.id.to_string().replacen("file_agent", "block", 1);
+        Self {
+            block,
+            file_id: file.file_id.to_string(),
+            source_id: file.folder_id.to_string(),
+            is_open: file.is_open,
+            last_accessed_at: Some(file.last_accessed_at),
         }
     }
 }

@@ -10,9 +10,12 @@ use futures::stream;
 use serde_json::{Value, json};
 use tokio::{sync::mpsc, task::JoinHandle};
 
-use crate::http::messages::{
-    stream::{DONE, Leaving, data, sse},
-    view::View,
+use crate::http::{
+    holder::{self, Right},
+    messages::{
+        stream::{DONE, Leaving, data, sse},
+        view::View,
+    },
 };
 
 /// Silence after which something is sent, so that nobody between takes the connection for dead.
@@ -52,7 +55,8 @@ pub(super) fn respond(engine: &Engine, begun: Begun, model: String) -> Response 
         let piece = chunks.next().await?;
         Some((Ok::<_, Infallible>(piece), chunks))
     });
-    sse(Body::from_stream(pieces))
+    let right = Right::Own(run_id.to_string());
+    holder::of_right(sse(Body::from_stream(pieces)), right)
 }
 
 struct Chunks {

@@ -15,12 +15,12 @@ use crate::{
     contract::{
         Parameters, Refusal,
         document::Refusals,
-        query::{FromQuery, Order, Page, Query},
+        query::{ByCreation, FromQuery, Order, Page, Query},
     },
     http::{
         AppState,
         messages::{
-            list::{LIMIT_DEFAULT, of_agent, types},
+            list::{InName, Kinds, LIMIT_DEFAULT, of_agent, types},
             view::View,
         },
         missing,
@@ -42,8 +42,6 @@ pub(crate) struct ListQuery {
 
 impl FromQuery for ListQuery {
     fn from_query(query: &mut Query) -> Self {
-        // There is one order, and naming it changes nothing.
-        query.literal("order_by", &[("created_at", ())]);
         query.boolean("include_err");
         Self {
             of: Of::from_query(query),
@@ -52,7 +50,7 @@ impl FromQuery for ListQuery {
                 types: types(query),
                 ..View::default()
             },
-            page: query.page(LIMIT_DEFAULT, Order::Descending),
+            page: query.page_by_creation(LIMIT_DEFAULT, Order::Descending),
         }
     }
 }
@@ -63,7 +61,7 @@ impl FromQuery for ListQuery {
     path = "/v1/conversations/{conversation_id}/messages",
     operation_id = "list_conversation_messages",
     tag = "conversations",
-    params(("conversation_id" = String, Path, description = "the conversation's id, an agent's, or default"), Of, Page),
+    params(("conversation_id" = String, Path, description = "the conversation's id, an agent's, or default"), Of, InName, Kinds, ByCreation, Page),
     responses((status = OK, body = Vec<Object>, description = "messages"), Refusals)
 )]
 pub(crate) async fn list(
@@ -72,12 +70,10 @@ pub(crate) async fn list(
     Parameters(query): Parameters<ListQuery>,
 ) -> Result<Json<Vec<Value>>, Refusal> {
     let thread = which::thread(&app, &conversation_id, query.of.agent_id.as_deref()).await?;
-    let mut messages = page(&app, thread, &query.page).await?;
+    let messages = page(&app, thread, query.group_id, &query.page).await?;
     if messages.is_empty() && app.store.agent(&thread.agent_id).await?.is_none() {
         return Err(missing::agent(thread.agent_id));
     }
-    let group = query.group_id.as_deref();
-    messages.retain(|message| group.is_none() || message.group_id.as_deref() == group);
     let mut shown = query.view.all(&messages);
     if !query.page.is_ascending() {
         shown.reverse();
@@ -86,7 +82,12 @@ pub(crate) async fn list(
 }
 
 /// A part of what is stored of a thread, the oldest first.
-async fn page(app: &App, thread: ThreadKey, page: &Page) -> Result<Vec<Message>, Refusal> {
+async fn page(
+    app: &App,
+    thread: ThreadKey,
+    group_id: Option<String>,
+    page: &Page,
+) -> Result<Vec<Message>, Refusal> {
     let conversation = match thread.conversation_id {
         Some(id) => app.store.conversation(&id).await?,
         None => None,
@@ -112,18 +113,27 @@ async fn page(app: &App, thread: ThreadKey, page: &Page) -> Result<Vec<Message>,
         None if page.after.is_some() => older.clear(),
         None => {}
     }
+    if group_id.is_some() {
+        older.retain(|message| message.group_id == group_id);
+    }
     let newer = before.is_none();
+    let thread = MessageFilter {
+        agent_id: Some(thread.agent_id),
+        thread: ThreadFilter::of(thread.conversation_id),
+        group_id,
+        ..MessageFilter::default()
+    };
     if page.is_ascending() {
-        join_oldest(app, thread, older, newer, own).await
+        join_oldest(app, &thread, older, newer, own).await
     } else {
-        join_newest(app, thread, older, newer, own).await
+        join_newest(app, &thread, older, newer, own).await
     }
 }
 
 /// The oldest of `older`, and then of a thread's own where `newer` says so.
 async fn join_oldest(
     app: &App,
-    thread: ThreadKey,
+    thread: &MessageFilter,
     mut older: Vec<Message>,
     newer: bool,
     mut own: Page,
@@ -131,7 +141,7 @@ async fn join_oldest(
     older.truncate(length(own.limit));
     own.limit -= u32::try_from(older.len()).unwrap_or(own.limit);
     if newer && (own.limit > 0 || older.is_empty()) {
-        older.extend(own_messages(app, thread, &own).await?);
+        older.extend(of_agent(app, thread.clone(), &own).await?);
     }
     Ok(older)
 }
@@ -139,13 +149,13 @@ async fn join_oldest(
 /// The newest of a thread's own where `newer` says so, and then of `older`.
 async fn join_newest(
     app: &App,
-    thread: ThreadKey,
+    thread: &MessageFilter,
     mut older: Vec<Message>,
     newer: bool,
     own: Page,
 ) -> Result<Vec<Message>, Refusal> {
     let newest = match newer {
-        true => own_messages(app, thread, &own).await?,
+        true => of_agent(app, thread.clone(), &own).await?,
         false => Vec::new(),
     };
     let room = length(own.limit).saturating_sub(newest.len());
@@ -161,26 +171,19 @@ fn length(limit: u32) -> usize {
     usize::try_from(limit).unwrap_or(usize::MAX)
 }
 
-async fn own_messages(app: &App, thread: ThreadKey, page: &Page) -> Result<Vec<Message>, Refusal> {
-    let filter = ThreadFilter::of(thread.conversation_id);
-    of_agent(app, thread.agent_id, filter, page).await
-}
-
 /// Whether a thread has messages of its own before this one: a page may end before its limit.
 async fn has_before(
     app: &App,
-    thread: ThreadKey,
+    thread: &MessageFilter,
     message: Option<&Message>,
 ) -> Result<bool, Refusal> {
     let Some(message) = message else {
         return Ok(false);
     };
     let filter = MessageFilter {
-        agent_id: Some(thread.agent_id),
-        thread: ThreadFilter::of(thread.conversation_id),
         before: Some(message.id),
         limit: Some(1),
-        ..MessageFilter::default()
+        ..thread.clone()
     };
     let found = app.store.messages(&filter).await;
     Ok(!found.map_err(missing::stored)?.is_empty())

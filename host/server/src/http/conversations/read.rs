@@ -34,6 +34,18 @@ pub(crate) struct Which {
     summary_search: Option<String>,
 }
 
+/// How a list of conversations is ordered.
+#[derive(utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+#[allow(
+    dead_code,
+    reason = "it stands for a parameter in the document of the API"
+)]
+pub(crate) struct Ordering {
+    /// created_at, last_run_completion or last_message_at; created_at where left out
+    order_by: Option<String>,
+}
+
 /// Which conversations, and which part of their list.
 pub(crate) struct ListQuery {
     which: Which,
@@ -60,7 +72,7 @@ impl FromQuery for ListQuery {
     path = "/v1/conversations/",
     operation_id = "list_conversations",
     tag = "conversations",
-    params(Which, Page),
+    params(Which, Ordering, Page),
     responses((status = OK, body = Vec<ConversationView>, description = "the conversations"), Refusals)
 )]
 pub(crate) async fn list(

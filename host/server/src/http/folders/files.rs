@@ -12,7 +12,7 @@ use crate::{
         Parameters, Refusal,
         document::Refusals,
         id,
-        query::{FromQuery, Order, Page, Query},
+        query::{ByCreation, FromQuery, Order, Page, Query},
     },
     http::{AppState, missing, query::Path},
 };
@@ -45,11 +45,9 @@ pub(crate) struct ListQuery {
 
 impl FromQuery for ListQuery {
     fn from_query(query: &mut Query) -> Self {
-        // There is one order, and naming it changes nothing.
-        query.literal("order_by", &[("created_at", ())]);
         Self {
             content: Content::from_query(query),
-            page: query.page(LIMIT_DEFAULT, Order::Descending),
+            page: query.page_by_creation(LIMIT_DEFAULT, Order::Descending),
         }
     }
 }
@@ -60,7 +58,7 @@ impl FromQuery for ListQuery {
     path = "/v1/folders/{folder_id}/files",
     operation_id = "list_files_for_folder",
     tag = "folders",
-    params(("folder_id" = String, Path, description = "the folder's id"), Content, Page),
+    params(("folder_id" = String, Path, description = "the folder's id"), Content, ByCreation, Page),
     responses((status = OK, body = Vec<FileView>, description = "the files"), Refusals)
 )]
 pub(crate) async fn list(
@@ -107,23 +105,13 @@ pub(crate) async fn get(
     Path((folder_id, file_id)): Path<(String, String)>,
     Parameters(content): Parameters<Content>,
 ) -> Result<Json<FileView>, Refusal> {
-    one(&app, &folder_id, &file_id, content).await.map(Json)
-}
-
-/// One file of a folder.
-pub(super) async fn one(
-    app: &App,
-    folder_id: &str,
-    file_id: &str,
-    content: Content,
-) -> Result<FileView, Refusal> {
-    let folder = find::folder(app, folder_id).await?;
-    let file_id = id::parse("file_id", file_id)?;
+    let folder = find::folder(&app, &folder_id).await?;
+    let file_id = id::parse("file_id", &file_id)?;
     let file = app
         .store
         .folder_file(&folder.id, &file_id, content.include_content);
     let file = file.await?.ok_or_else(|| not_found(file_id))?;
-    Ok(file.into())
+    Ok(Json(file.into()))
 }
 
 /// Deletes a file, also from the agents that have it.
@@ -142,17 +130,8 @@ pub(crate) async fn delete(
     State(app): State<AppState>,
     Path((folder_id, file_id)): Path<(String, String)>,
 ) -> Result<StatusCode, Refusal> {
-    remove(&app, &folder_id, &file_id).await
-}
-
-/// Deletes a file.
-pub(super) async fn remove(
-    app: &App,
-    folder_id: &str,
-    file_id: &str,
-) -> Result<StatusCode, Refusal> {
-    let folder = find::folder(app, folder_id).await?;
-    let file_id = id::parse("file_id", file_id)?;
+    let folder = find::folder(&app, &folder_id).await?;
+    let file_id = id::parse("file_id", &file_id)?;
     if app.store.delete_folder_file(&folder.id, &file_id).await? {
         Ok(StatusCode::NO_CONTENT)
     } else {

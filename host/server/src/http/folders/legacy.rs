@@ -1,26 +1,21 @@
 //! The older name of folders: sources. The same things, in a slightly larger form.
 
-use axum::{
-    Json,
-    extract::{Request, State},
-};
+use axum::{Json, extract::State};
 use bulkhead_store::{FolderFilter, PAGE_MAX, Paging};
-use http::StatusCode;
-use serde_json::Value;
+use utoipa::openapi::RefOr;
 use utoipa_axum::{router::UtoipaMethodRouter, routes};
 
 use super::{
-    files, find, passages,
-    read::{self, FoldersView, MetadataQuery},
+    files, find, passages, read,
     save::{self, SourceCreate, SourceUpdate},
-    upload::{self, UploadForm, UploadQuery},
+    upload,
     view::{FileView, SourceView},
 };
 use crate::{
     contract::{
         Body, Parameters, Refusal,
         document::Refusals,
-        query::{FromQuery, Order, Query},
+        query::{FromQuery, Query},
     },
     http::{AppState, archives::view::PassageView, missing, query::Path, scope},
 };
@@ -29,21 +24,46 @@ use crate::{
 const FILES_DEFAULT: u32 = 1000;
 const PASSAGES_DEFAULT: u32 = 100;
 
-/// The routes.
+/// The routes. Where sources are told apart from folders by their path alone, handlers are those of
+/// folders.
 pub(crate) fn routes() -> Vec<UtoipaMethodRouter<AppState>> {
     vec![
         routes!(list, create),
-        routes!(count),
-        routes!(metadata),
-        routes!(by_name),
-        routes!(get, update, delete),
+        routes!(get, update),
         routes!(agents),
         routes!(list_files),
-        routes!(get_file),
-        routes!(delete_file),
-        routes!(upload_file),
         routes!(list_passages),
+        older(routes!(read::count), "count_sources"),
+        older(routes!(read::metadata), "get_sources_metadata"),
+        older(routes!(read::by_name), "get_source_id_by_name"),
+        older(routes!(save::delete), "delete_source"),
+        older(routes!(files::get), "get_file_metadata"),
+        older(routes!(files::delete), "delete_file_from_source"),
+        older(routes!(upload::upload), "upload_file_to_source"),
     ]
+}
+
+/// A route of folders under the path of sources. `name`: what the document calls it.
+fn older(
+    (schemas, mut paths, handler): UtoipaMethodRouter<AppState>,
+    name: &str,
+) -> UtoipaMethodRouter<AppState> {
+    let items = std::mem::take(&mut paths.paths).into_iter();
+    let renamed = items.map(|(path, mut item)| {
+        let operations = [&mut item.get, &mut item.post, &mut item.delete];
+        for operation in operations.into_iter().flatten() {
+            operation.operation_id = Some(name.to_owned());
+            operation.tags = Some(vec!["sources".to_owned()]);
+            for parameter in operation.parameters.iter_mut().flatten() {
+                if let RefOr::T(parameter) = parameter {
+                    parameter.name = parameter.name.replace("folder", "source");
+                }
+            }
+        }
+        (path.replace("folder", "source"), item)
+    });
+    paths.paths = renamed.collect();
+    (schemas, paths, handler)
 }
 
 /// Which part of the files of a source.
@@ -58,15 +78,21 @@ pub(crate) struct FilesQuery {
     /// their texts too
     #[param(required = false)]
     include_content: bool,
+    /// taken and without effect: what a list says of files is always up to date
+    #[expect(
+        dead_code,
+        reason = "it is checked and stands in the document of the API"
+    )]
+    check_status_updates: Option<bool>,
 }
 
 impl FromQuery for FilesQuery {
     fn from_query(query: &mut Query) -> Self {
-        query.boolean("check_status_updates");
         Self {
             after: query.text("after"),
             limit: query.limit(FILES_DEFAULT),
             include_content: query.boolean("include_content").unwrap_or(false),
+            check_status_updates: query.boolean("check_status_updates"),
         }
     }
 }
@@ -86,25 +112,12 @@ pub(crate) struct PassagesQuery {
 
 impl FromQuery for PassagesQuery {
     fn from_query(query: &mut Query) -> Self {
-        let page = query.page(PASSAGES_DEFAULT, Order::Ascending);
         Self {
-            before: page.before,
-            after: page.after,
-            limit: page.limit,
+            before: query.text("before"),
+            after: query.text("after"),
+            limit: query.limit(PASSAGES_DEFAULT),
         }
     }
-}
-
-/// How many sources there are.
-#[utoipa::path(
-    get,
-    path = "/v1/sources/count",
-    operation_id = "count_sources",
-    tag = "sources",
-    responses((status = OK, body = u64, content_type = "application/json", description = "the number"), Refusals)
-)]
-pub(crate) async fn count(State(app): State<AppState>) -> Result<Json<u64>, Refusal> {
-    read::number(&app).await.map(Json)
 }
 
 /// One source.
@@ -185,54 +198,6 @@ pub(crate) async fn update(
         .map(|folder| Json(folder.into()))
 }
 
-/// Deletes a source with its files.
-#[utoipa::path(
-    delete,
-    path = "/v1/sources/{source_id}",
-    operation_id = "delete_source",
-    tag = "sources",
-    params(("source_id" = String, Path, description = "the source's id")),
-    responses((status = OK, body = Option<Object>, description = "null"), Refusals)
-)]
-pub(crate) async fn delete(
-    state: State<AppState>,
-    source_id: Path<String>,
-) -> Result<Json<Value>, Refusal> {
-    save::delete(state, source_id).await
-}
-
-/// The id of the source with this name.
-#[utoipa::path(
-    get,
-    path = "/v1/sources/name/{source_name}",
-    operation_id = "get_source_id_by_name",
-    tag = "sources",
-    params(("source_name" = String, Path, description = "the source's name")),
-    responses((status = OK, body = String, content_type = "application/json", description = "its id"), Refusals)
-)]
-pub(crate) async fn by_name(
-    State(app): State<AppState>,
-    Path(source_name): Path<String>,
-) -> Result<Json<String>, Refusal> {
-    read::id_of(&app, source_name).await.map(Json)
-}
-
-/// How much is in all sources.
-#[utoipa::path(
-    get,
-    path = "/v1/sources/metadata",
-    operation_id = "get_sources_metadata",
-    tag = "sources",
-    params(MetadataQuery),
-    responses((status = OK, body = FoldersView, description = "the numbers"), Refusals)
-)]
-pub(crate) async fn metadata(
-    State(app): State<AppState>,
-    Parameters(query): Parameters<MetadataQuery>,
-) -> Result<Json<FoldersView>, Refusal> {
-    read::numbers(&app, &query).await.map(Json)
-}
-
 /// The ids of the agents that have a source, the first thousand.
 #[utoipa::path(
     get,
@@ -276,69 +241,6 @@ pub(crate) async fn list_files(
         ..Paging::default()
     };
     files::all(&app, &source_id, content, paging)
-        .await
-        .map(Json)
-}
-
-/// One file of a source.
-#[utoipa::path(
-    get,
-    path = "/v1/sources/{source_id}/files/{file_id}",
-    operation_id = "get_file_metadata",
-    tag = "sources",
-    params(
-        ("source_id" = String, Path, description = "the source's id"),
-        ("file_id" = String, Path, description = "the file's id"),
-        files::Content,
-    ),
-    responses((status = OK, body = FileView, description = "the file"), Refusals)
-)]
-pub(crate) async fn get_file(
-    State(app): State<AppState>,
-    Path((source_id, file_id)): Path<(String, String)>,
-    Parameters(content): Parameters<files::Content>,
-) -> Result<Json<FileView>, Refusal> {
-    files::one(&app, &source_id, &file_id, content)
-        .await
-        .map(Json)
-}
-
-/// Deletes a file of a source.
-#[utoipa::path(
-    delete,
-    path = "/v1/sources/{source_id}/{file_id}",
-    operation_id = "delete_file_from_source",
-    tag = "sources",
-    params(
-        ("source_id" = String, Path, description = "the source's id"),
-        ("file_id" = String, Path, description = "the file's id"),
-    ),
-    responses((status = NO_CONTENT, description = "it is deleted"), Refusals)
-)]
-pub(crate) async fn delete_file(
-    State(app): State<AppState>,
-    Path((source_id, file_id)): Path<(String, String)>,
-) -> Result<StatusCode, Refusal> {
-    files::remove(&app, &source_id, &file_id).await
-}
-
-/// Puts a file into a source.
-#[utoipa::path(
-    post,
-    path = "/v1/sources/{source_id}/upload",
-    operation_id = "upload_file_to_source",
-    tag = "sources",
-    params(("source_id" = String, Path, description = "the source's id"), UploadQuery),
-    request_body(content = UploadForm, content_type = "multipart/form-data"),
-    responses((status = OK, body = FileView, description = "the file"), Refusals)
-)]
-pub(crate) async fn upload_file(
-    State(app): State<AppState>,
-    Path(source_id): Path<String>,
-    Parameters(query): Parameters<UploadQuery>,
-    request: Request,
-) -> Result<Json<FileView>, Refusal> {
-    upload::take(app, &source_id, query, request)
         .await
         .map(Json)
 }

@@ -9,7 +9,7 @@ use crate::{
     contract::{
         Parameters, Refusal,
         document::Refusals,
-        query::{FromQuery, Order, Page, Query},
+        query::{ByCreation, FromQuery, Order, Page, Query},
     },
     http::{AppState, archives::view::PassageView, missing, query::Path},
 };
@@ -22,9 +22,7 @@ pub(crate) struct PageQuery(pub(super) Page);
 
 impl FromQuery for PageQuery {
     fn from_query(query: &mut Query) -> Self {
-        // There is one order, and naming it changes nothing.
-        query.literal("order_by", &[("created_at", ())]);
-        Self(query.page(LIMIT_DEFAULT, Order::Descending))
+        Self(query.page_by_creation(LIMIT_DEFAULT, Order::Descending))
     }
 }
 
@@ -34,7 +32,7 @@ impl FromQuery for PageQuery {
     path = "/v1/folders/{folder_id}/passages",
     operation_id = "list_folder_passages",
     tag = "folders",
-    params(("folder_id" = String, Path, description = "the folder's id"), Page),
+    params(("folder_id" = String, Path, description = "the folder's id"), ByCreation, Page),
     responses((status = OK, body = Vec<PassageView>, description = "the passages"), Refusals)
 )]
 pub(crate) async fn list(

@@ -12,7 +12,7 @@ use crate::{
     contract::{
         Parameters, Refusal,
         document::Refusals,
-        query::{FromQuery, Order, Page, Query},
+        query::{ByCreation, FromQuery, Order, Page, Query},
     },
     http::{AppState, missing, query::Path, scope},
 };
@@ -36,13 +36,11 @@ pub(crate) struct ListQuery {
 
 impl FromQuery for ListQuery {
     fn from_query(query: &mut Query) -> Self {
-        // There is one order, and naming it changes nothing.
-        query.literal("order_by", &[("created_at", ())]);
         Self {
             which: Which {
                 name: query.text("name"),
             },
-            page: query.page(LIMIT_DEFAULT, Order::Ascending),
+            page: query.page_by_creation(LIMIT_DEFAULT, Order::Ascending),
         }
     }
 }
@@ -52,8 +50,7 @@ pub(crate) struct AgentsQuery(Page);
 
 impl FromQuery for AgentsQuery {
     fn from_query(query: &mut Query) -> Self {
-        query.literal("order_by", &[("created_at", ())]);
-        Self(query.page(LIMIT_DEFAULT, Order::Descending))
+        Self(query.page_by_creation(LIMIT_DEFAULT, Order::Descending))
     }
 }
 
@@ -131,7 +128,7 @@ pub(crate) async fn get(
     path = "/v1/folders/",
     operation_id = "list_folders",
     tag = "folders",
-    params(Which, Page),
+    params(Which, ByCreation, Page),
     responses((status = OK, body = Vec<FolderView>, description = "the folders"), Refusals)
 )]
 pub(crate) async fn list(
@@ -158,16 +155,11 @@ pub(crate) async fn list(
     responses((status = OK, body = u64, content_type = "application/json", description = "the number"), Refusals)
 )]
 pub(crate) async fn count(State(app): State<AppState>) -> Result<Json<u64>, Refusal> {
-    number(&app).await.map(Json)
-}
-
-/// How many folders whoever asks sees.
-pub(super) async fn number(app: &App) -> Result<u64, Refusal> {
     let filter = FolderFilter {
         created_by: scope::only(),
         ..FolderFilter::default()
     };
-    Ok(app.store.count_folders(&filter).await?)
+    Ok(Json(app.store.count_folders(&filter).await?))
 }
 
 /// The id of the folder with this name, the oldest where several creators have one.
@@ -183,13 +175,8 @@ pub(crate) async fn by_name(
     State(app): State<AppState>,
     Path(folder_name): Path<String>,
 ) -> Result<Json<String>, Refusal> {
-    id_of(&app, folder_name).await.map(Json)
-}
-
-/// The id of the folder with this name.
-pub(super) async fn id_of(app: &App, name: String) -> Result<String, Refusal> {
     let filter = FolderFilter {
-        name: Some(name.clone()),
+        name: Some(folder_name.clone()),
         created_by: scope::only(),
         paging: Paging {
             ascending: true,
@@ -200,10 +187,12 @@ pub(super) async fn id_of(app: &App, name: String) -> Result<String, Refusal> {
     };
     let found = app.store.folders(&filter).await.map_err(missing::stored)?;
     let found = found.first().map(|folder| folder.id.to_string());
-    found.ok_or_else(|| Refusal::not_found(format!("Source with name={name} not found.")))
+    let unknown = || Refusal::not_found(format!("Source with name={folder_name} not found."));
+    found.map(Json).ok_or_else(unknown)
 }
 
-/// How much is in all folders.
+/// How much is in all folders that whoever asks sees. Folder by folder it is the first thousand, with
+/// the first thousand files of each.
 #[utoipa::path(
     get,
     path = "/v1/folders/metadata",
@@ -216,12 +205,6 @@ pub(crate) async fn metadata(
     State(app): State<AppState>,
     Parameters(query): Parameters<MetadataQuery>,
 ) -> Result<Json<FoldersView>, Refusal> {
-    numbers(&app, &query).await.map(Json)
-}
-
-/// How much is in all folders that whoever asks sees. Folder by folder it is the first thousand, with
-/// the first thousand files of each.
-pub(super) async fn numbers(app: &App, query: &MetadataQuery) -> Result<FoldersView, Refusal> {
     let mut view = FoldersView::default();
     let mut after = None;
     loop {
@@ -247,12 +230,12 @@ pub(super) async fn numbers(app: &App, query: &MetadataQuery) -> Result<FoldersV
                     source_name: folder.name.clone(),
                     file_count: size.files,
                     total_size: size.bytes,
-                    files: file_sizes(app, folder).await?,
+                    files: file_sizes(&app, folder).await?,
                 });
             }
         }
     }
-    Ok(view)
+    Ok(Json(view))
 }
 
 async fn file_sizes(app: &App, folder: &Folder) -> Result<Vec<FileSizeView>, Refusal> {
@@ -285,7 +268,7 @@ fn first_page(after: Option<String>) -> Paging {
     path = "/v1/folders/{folder_id}/agents",
     operation_id = "list_agents_for_folder",
     tag = "folders",
-    params(("folder_id" = String, Path, description = "the folder's id"), Page),
+    params(("folder_id" = String, Path, description = "the folder's id"), ByCreation, Page),
     responses((status = OK, body = Vec<String>, description = "the ids"), Refusals)
 )]
 pub(crate) async fn agents(

@@ -96,18 +96,8 @@ pub(crate) async fn upload(
     Parameters(query): Parameters<UploadQuery>,
     request: Request,
 ) -> Result<Json<FileView>, Refusal> {
-    take(app, &folder_id, query, request).await.map(Json)
-}
-
-/// Puts the file of a request into a folder.
-pub(super) async fn take(
-    app: AppState,
-    folder_id: &str,
-    query: UploadQuery,
-    request: Request,
-) -> Result<FileView, Refusal> {
     json::require_media_type(request.headers(), &["multipart/form-data"])?;
-    let folder = find::folder(&app, folder_id).await?;
+    let folder = find::folder(&app, &folder_id).await?;
     let headers = request.headers().clone();
     let reading = json::Reading {
         limit: UPLOAD_MAX,
@@ -145,7 +135,7 @@ pub(super) async fn take(
         Ok(added)
     });
     let added = added.await?;
-    Ok(FileView::uploaded(added.file, &added.folder_name))
+    Ok(Json(FileView::uploaded(added.file, &added.folder_name)))
 }
 
 /// A place in memory for one file.

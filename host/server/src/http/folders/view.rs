@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::contract::id;
+use crate::contract::id::DEFAULT_ORGANIZATION;
 
 /// A folder with every field of the contract.
 #[derive(Debug, Serialize, ToSchema)]
@@ -37,7 +37,7 @@ impl From<Folder> for FolderView {
             instructions: folder.instructions,
             metadata: folder.metadata,
             embedding_config: folder.embedding_config,
-            organization_id: id::DEFAULT_ORGANIZATION,
+            organization_id: DEFAULT_ORGANIZATION,
             created_by_id: folder.created_by_id,
             last_updated_by_id: folder.last_updated_by_id,
             created_at: folder.created_at,
@@ -65,10 +65,10 @@ impl From<Folder> for SourceView {
     }
 }
 
-/// A file with every field of the contract.
+/// What is said of a file, in answers and in agent files.
 #[derive(Debug, Serialize, ToSchema)]
-#[schema(as = FileMetadata)]
-pub(crate) struct FileView {
+#[schema(as = FileFields)]
+pub(crate) struct FileFields {
     id: String,
     /// the folder's id
     source_id: String,
@@ -93,18 +93,14 @@ pub(crate) struct FileView {
     chunks_embedded: Option<u64>,
     /// its text, where that was asked for and is there
     content: Option<String>,
-    organization_id: &'static str,
-    #[schema(value_type = String)]
-    created_at: Timestamp,
-    #[schema(value_type = String)]
-    updated_at: Timestamp,
 }
 
-impl From<FolderFile> for FileView {
-    fn from(file: FolderFile) -> Self {
+impl FileFields {
+    /// The fields of a file that has these ids where it is told of.
+    pub(crate) fn of(file: FolderFile, id: String, source_id: String) -> Self {
         Self {
-            id: file.id.to_string(),
-            source_id: file.folder_id.to_string(),
+            id,
+            source_id,
             file_name: file.name,
             original_file_name: file.original_name,
             file_path: None,
@@ -117,9 +113,31 @@ impl From<FolderFile> for FileView {
             total_chunks: file.passages,
             chunks_embedded: file.passages,
             content: file.content,
-            organization_id: id::DEFAULT_ORGANIZATION,
+        }
+    }
+}
+
+/// A file with every field of the contract.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = FileMetadata)]
+pub(crate) struct FileView {
+    #[serde(flatten)]
+    fields: FileFields,
+    organization_id: &'static str,
+    #[schema(value_type = String)]
+    created_at: Timestamp,
+    #[schema(value_type = String)]
+    updated_at: Timestamp,
+}
+
+impl From<FolderFile> for FileView {
+    fn from(file: FolderFile) -> Self {
+        let (id, folder_id) = (file.id.to_string(), file.folder_id.to_string());
+        Self {
+            organization_id: DEFAULT_ORGANIZATION,
             created_at: file.created_at,
             updated_at: file.updated_at,
+            fields: FileFields::of(file, id, folder_id),
         }
     }
 }
@@ -127,11 +145,9 @@ impl From<FolderFile> for FileView {
 impl FileView {
     /// A file that was just uploaded: its name has the folder's before it.
     pub(super) fn uploaded(file: FolderFile, folder_name: &str) -> Self {
-        let file_name = format!("{folder_name}/{}", file.name);
-        Self {
-            file_name,
-            ..Self::from(file)
-        }
+        let mut view = Self::from(file);
+        view.fields.file_name = format!("{folder_name}/{}", view.fields.file_name);
+        view
     }
 }
 

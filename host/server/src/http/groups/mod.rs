@@ -1,8 +1,10 @@
 //! `/v1/groups`: agents that work together.
 //!
 //! - [`save`]: create, update, delete. [`read`]: one, many, how many, and those of an
-//!   agent. [`view`]: a group in an answer.
+//!   agent. [`view`]: a group in an answer. [`messages`], [`blocks`]: what its agents have for it.
 
+pub(crate) mod blocks;
+pub(crate) mod messages;
 pub(crate) mod read;
 pub(crate) mod save;
 pub(crate) mod view;
@@ -18,5 +20,8 @@ pub(crate) fn routes() -> Vec<UtoipaMethodRouter<AppState>> {
         routes!(read::count),
         routes!(read::get, save::update, save::delete),
         routes!(read::of_agent),
+        routes!(messages::list),
+        routes!(blocks::attach),
+        routes!(blocks::detach),
     ]
 }

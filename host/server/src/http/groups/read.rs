@@ -11,7 +11,7 @@ use crate::{
         Parameters, Refusal,
         document::Refusals,
         id,
-        query::{FromQuery, Order, Page, Query},
+        query::{ByCreation, FromQuery, Order, Page, Query},
     },
     http::{AppState, agents::find, missing, query::Path, scope},
 };
@@ -85,9 +85,7 @@ impl FromQuery for OfAgentQuery {
 }
 
 fn page(query: &mut Query, limit: u32, order: Order) -> Page {
-    // There is one order, and naming it changes nothing.
-    query.literal("order_by", &[("created_at", ())]);
-    query.page(limit, order)
+    query.page_by_creation(limit, order)
 }
 
 /// Groups that are not hidden, the oldest first unless told otherwise.
@@ -96,7 +94,7 @@ fn page(query: &mut Query, limit: u32, order: Order) -> Page {
     path = "/v1/groups/",
     operation_id = "list_groups",
     tag = "groups",
-    params(Which, Page),
+    params(Which, ByCreation, Page),
     responses((status = OK, body = Vec<GroupView>, description = "the groups"), Refusals)
 )]
 pub(crate) async fn list(
@@ -119,7 +117,7 @@ pub(crate) async fn list(
     path = "/v1/agents/{agent_id}/groups",
     operation_id = "list_agent_groups",
     tag = "agents",
-    params(("agent_id" = String, Path, description = "the agent's id"), OfAgent, Page),
+    params(("agent_id" = String, Path, description = "the agent's id"), OfAgent, ByCreation, Page),
     responses((status = OK, body = Vec<GroupView>, description = "the groups"), Refusals)
 )]
 pub(crate) async fn of_agent(

@@ -10,7 +10,7 @@ use crate::{
         Parameters, Refusal,
         document::Refusals,
         id,
-        query::{FromQuery, Order, Page, Query},
+        query::{ByCreation, FromQuery, Order, Page, Query},
     },
     http::{
         AppState,
@@ -80,9 +80,7 @@ impl FromQuery for PageQuery {
 }
 
 fn page(query: &mut Query) -> Page {
-    // There is one order, and naming it changes nothing.
-    query.literal("order_by", &[("created_at", ())]);
-    query.page(LIMIT_DEFAULT, Order::Descending)
+    query.page_by_creation(LIMIT_DEFAULT, Order::Descending)
 }
 
 /// One identity.
@@ -110,7 +108,7 @@ pub(crate) async fn get(
     path = "/v1/identities/",
     operation_id = "list_identities",
     tag = "identities",
-    params(Which, Page),
+    params(Which, ByCreation, Page),
     responses((status = OK, body = Vec<IdentityView>, description = "the identities"), Refusals)
 )]
 pub(crate) async fn list(
@@ -151,7 +149,7 @@ pub(crate) async fn count(State(app): State<AppState>) -> Result<Json<u64>, Refu
     path = "/v1/identities/{identity_id}/agents",
     operation_id = "list_agents_for_identity",
     tag = "identities",
-    params(("identity_id" = String, Path, description = "the identity's id"), Include, Page),
+    params(("identity_id" = String, Path, description = "the identity's id"), Include, ByCreation, Page),
     responses((status = OK, body = Vec<AgentView>, description = "the agents"), Refusals)
 )]
 pub(crate) async fn agents(
@@ -174,7 +172,7 @@ pub(crate) async fn agents(
     path = "/v1/identities/{identity_id}/blocks",
     operation_id = "list_blocks_for_identity",
     tag = "identities",
-    params(("identity_id" = String, Path, description = "the identity's id"), Page),
+    params(("identity_id" = String, Path, description = "the identity's id"), ByCreation, Page),
     responses((status = OK, body = Vec<BlockView>, description = "the blocks"), Refusals)
 )]
 pub(crate) async fn blocks(

@@ -5,10 +5,13 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::view::View;
-use crate::contract::{
-    Refusal,
-    body::{self, Schema},
-    fault::Fault,
+use crate::{
+    contract::{
+        Refusal,
+        body::{self, Schema},
+        fault::Fault,
+    },
+    http::error::{self, Rejection},
 };
 
 /// Steps of one request at most, whatever a client asks for: each is paid for.
@@ -61,6 +64,12 @@ pub(super) struct ClientSkill {
     pub(super) name: String,
     pub(super) description: String,
     pub(super) location: String,
+}
+
+/// Whether an element says something as the system or as the agent itself.
+fn speaks_for_another(element: &Value) -> bool {
+    let role = element.get("role").and_then(Value::as_str);
+    role.is_some_and(|role| role != "user")
 }
 
 fn steps() -> i64 {
@@ -124,6 +133,43 @@ impl SendBody {
             return Err(Refusal::unprocessable("Messages must not be empty"));
         }
         Ok(read)
+    }
+
+    /// Refuses what makes another agent of this one for a request: who may send messages, and decides
+    /// nothing about the agent, asks it as it was made. Fewer steps than usual are nobody's loss.
+    pub(crate) fn expect_as_made(&self) -> Result<(), Refusal> {
+        let given = [
+            ("override_model", self.override_model.is_some()),
+            ("override_system", self.override_system.is_some()),
+            (
+                "client_tools",
+                self.client_tools.iter().flatten().next().is_some(),
+            ),
+            (
+                "client_skills",
+                self.client_skills.iter().flatten().next().is_some(),
+            ),
+            ("max_steps", self.max_steps > steps()),
+            (
+                "messages of another role than user",
+                self.messages.iter().flatten().any(speaks_for_another),
+            ),
+        ];
+        let given: Vec<_> = given
+            .iter()
+            .filter(|(_, is_given)| *is_given)
+            .map(|(field, _)| *field)
+            .collect();
+        if given.is_empty() {
+            return Ok(());
+        }
+        let text = format!(
+            "only an owner of the project changes for a request what its agents are: leave out {} \
+             (max_steps may be up to {})",
+            given.join(", "),
+            steps()
+        );
+        Err(Rejection::with(&error::FORBIDDEN, text).into())
     }
 
     /// Refuses options of streams for an answer that is none.

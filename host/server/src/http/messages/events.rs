@@ -14,7 +14,10 @@ use super::{
     reader::Reader,
     stream::{self as wire, Streaming, Writer},
 };
-use crate::http::AppState;
+use crate::http::{
+    AppState,
+    holder::{self, Right},
+};
 
 /// Events as they come, in the form of server-sent ones. Dropping them is leaving: a run that is not
 /// in the background is cancelled.
@@ -63,12 +66,13 @@ impl Events {
         }
     }
 
-    /// An answer of server-sent events.
+    /// An answer of server-sent events, for as long as the run is whoever's who asks.
     pub(crate) fn into_response(self) -> Response {
+        let right = Right::Own(self.run_id().to_string());
         let pieces = stream::unfold(self, |mut events| async move {
             let piece = events.next().await?;
             Some((Ok::<_, Infallible>(Bytes::from(piece)), events))
         });
-        wire::sse(Body::from_stream(pieces))
+        holder::of_right(wire::sse(Body::from_stream(pieces)), right)
     }
 }

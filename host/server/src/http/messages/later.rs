@@ -7,7 +7,10 @@ use axum::{
     extract::{Request, State},
 };
 use bulkhead_agent::{Begun, RunType};
-use bulkhead_domain::{Run, RunStatus, Timestamp, id::RunId};
+use bulkhead_domain::{
+    Run, RunStatus, Timestamp,
+    id::{AgentId, RunId},
+};
 use bulkhead_egress::{Access, Egress, Request as Outgoing};
 use bulkhead_policy::{Cidr, HostPattern, HttpRule};
 use serde_json::{Value, json};
@@ -61,7 +64,16 @@ pub(crate) async fn send(
 ) -> Result<Json<RunView>, Refusal> {
     let agent_id = find::id(&agent_id)?;
     let body = SendBody::read(Route::Async, body::value(request).await?)?;
-    let mut request = input::request(&app, &body, agent_id, None, RunType::Async).await?;
+    begun(app, &body, agent_id).await
+}
+
+/// Begins a run with what a body says to an agent, and gives the run.
+pub(crate) async fn begun(
+    app: AppState,
+    body: &SendBody,
+    agent_id: AgentId,
+) -> Result<Json<RunView>, Refusal> {
+    let mut request = input::request(&app, body, agent_id, None, RunType::Async).await?;
     request.background = true;
     let how = Streaming {
         view: body.view(),

@@ -1,10 +1,7 @@
 //! Stored messages of an agent, of all agents, and one by itself.
 
 use axum::{Json, extract::State};
-use bulkhead_domain::{
-    Message,
-    id::{AgentId, MessageId},
-};
+use bulkhead_domain::{Message, id::MessageId};
 use bulkhead_store::{MessageFilter, StoreError, ThreadFilter};
 use serde_json::Value;
 
@@ -15,7 +12,7 @@ use crate::{
         Parameters, Refusal,
         document::Refusals,
         id,
-        query::{FromQuery, Order, Page, Query},
+        query::{ByCreation, FromQuery, Order, Page, Query},
     },
     http::{AppState, agents::find, missing, query::Path, scope},
 };
@@ -25,6 +22,32 @@ pub(crate) const LIMIT_DEFAULT: u32 = 100;
 /// The word for an agent's own thread.
 pub(crate) const DEFAULT: &str = "default";
 
+/// Where messages were sent.
+#[derive(utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+#[allow(
+    dead_code,
+    reason = "it stands for a parameter in the document of the API"
+)]
+pub(crate) struct InThread {
+    /// messages of this conversation; `default` for the agent's own thread, all where left out
+    conversation_id: Option<String>,
+}
+
+/// In whose name messages were sent.
+#[derive(utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+#[allow(
+    dead_code,
+    reason = "it stands for parameters in the document of the API"
+)]
+pub(crate) struct InName {
+    /// messages of this group
+    group_id: Option<String>,
+    /// taken and without effect: of a step that failed no messages are stored
+    include_err: Option<bool>,
+}
+
 /// How messages are shown.
 #[derive(utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -32,19 +55,43 @@ pub(crate) const DEFAULT: &str = "default";
     dead_code,
     reason = "it stands for parameters in the document of the API"
 )]
-pub(crate) struct Showing {
-    /// messages of this conversation; `default` for the agent's own thread, all where left out
-    conversation_id: Option<String>,
-    /// messages of this group
-    group_id: Option<String>,
+pub(crate) struct Spoken {
     /// whether what older types say by a tool is shown as said; true where left out
     use_assistant_message: Option<bool>,
     /// that tool; send_message where left out
     assistant_message_tool_name: Option<String>,
     /// its argument that is said; message where left out
     assistant_message_tool_kwarg: Option<String>,
+}
+
+/// Which kinds of messages are shown.
+#[derive(utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+#[allow(
+    dead_code,
+    reason = "it stands for a parameter in the document of the API"
+)]
+pub(crate) struct Kinds {
     /// only these kinds of messages
     include_return_message_types: Option<Vec<String>>,
+}
+
+impl Spoken {
+    /// Reads these parameters, and those of [`Kinds`].
+    pub(crate) fn view(query: &mut Query) -> View {
+        let default = View::default();
+        View {
+            use_assistant_message: query.boolean("use_assistant_message").unwrap_or(true),
+            tool_name: query
+                .text("assistant_message_tool_name")
+                .unwrap_or(default.tool_name),
+            tool_kwarg: query
+                .text("assistant_message_tool_kwarg")
+                .unwrap_or(default.tool_kwarg),
+            types: types(query),
+            summaries: false,
+        }
+    }
 }
 
 /// Which messages, and how.
@@ -57,25 +104,12 @@ pub(crate) struct ListQuery {
 
 impl FromQuery for ListQuery {
     fn from_query(query: &mut Query) -> Self {
-        // There is one order, and naming it changes nothing.
-        query.literal("order_by", &[("created_at", ())]);
         query.boolean("include_err");
-        let default = View::default();
         Self {
             conversation_id: query.text("conversation_id"),
             group_id: query.text("group_id"),
-            view: View {
-                use_assistant_message: query.boolean("use_assistant_message").unwrap_or(true),
-                tool_name: query
-                    .text("assistant_message_tool_name")
-                    .unwrap_or(default.tool_name),
-                tool_kwarg: query
-                    .text("assistant_message_tool_kwarg")
-                    .unwrap_or(default.tool_kwarg),
-                types: types(query),
-                summaries: false,
-            },
-            page: query.page(LIMIT_DEFAULT, Order::Descending),
+            view: Spoken::view(query),
+            page: query.page_by_creation(LIMIT_DEFAULT, Order::Descending),
         }
     }
 }
@@ -103,7 +137,10 @@ impl ListQuery {
     path = "/v1/agents/{agent_id}/messages",
     operation_id = "list_messages",
     tag = "messages",
-    params(("agent_id" = String, Path, description = "the agent's id"), Showing, Page),
+    params(
+        ("agent_id" = String, Path, description = "the agent's id"),
+        InThread, InName, Spoken, Kinds, ByCreation, Page,
+    ),
     responses((status = OK, body = Vec<Object>, description = "messages"), Refusals)
 )]
 pub(crate) async fn list(
@@ -115,38 +152,33 @@ pub(crate) async fn list(
     let Some(thread) = query.thread() else {
         return Ok(Json(Vec::new()));
     };
-    let messages = of_agent(&app, agent_id, thread, &query.page).await?;
+    let filter = MessageFilter {
+        agent_id: Some(agent_id),
+        thread,
+        group_id: query.group_id,
+        ..MessageFilter::default()
+    };
+    let messages = of_agent(&app, filter, &query.page).await?;
     if messages.is_empty() && app.store.agent(&agent_id).await?.is_none() {
         return Err(missing::agent(agent_id));
     }
-    let group = query.group_id.as_deref();
-    let messages = messages
-        .iter()
-        .filter(|message| group.is_none() || message.group_id.as_deref() == group);
-    Ok(Json(query.view.all(messages)))
+    Ok(Json(query.view.all(&messages)))
 }
 
-/// Messages of a thread of an agent, the oldest first.
+/// A part of the messages of an agent that this filter takes, the oldest first.
 pub(crate) async fn of_agent(
     app: &App,
-    agent_id: AgentId,
-    thread: ThreadFilter,
+    filter: MessageFilter,
     page: &Page,
 ) -> Result<Vec<Message>, Refusal> {
+    let agent_id = filter.agent_id.map(|id| id.to_string());
+    let agent_id = agent_id.unwrap_or_default();
     let unknown = |id: &str| {
         Refusal::not_found(format!(
             "No message found with id '{id}' for agent '{agent_id}'."
         ))
     };
-    let filter = MessageFilter {
-        agent_id: Some(agent_id),
-        thread,
-        after: cursor(page.after.as_deref(), unknown)?,
-        before: cursor(page.before.as_deref(), unknown)?,
-        newest: !page.is_ascending(),
-        limit: Some(page.limit),
-        ..MessageFilter::default()
-    };
+    let filter = paged(filter, page, unknown)?;
     app.store
         .messages(&filter)
         .await
@@ -157,6 +189,21 @@ pub(crate) async fn of_agent(
             } => unknown(&id),
             error => missing::stored(error),
         })
+}
+
+/// The filter with the page that a client asks for. `unknown`: what is said of a cursor that is no id.
+pub(crate) fn paged(
+    filter: MessageFilter,
+    page: &Page,
+    unknown: impl Fn(&str) -> Refusal,
+) -> Result<MessageFilter, Refusal> {
+    Ok(MessageFilter {
+        after: cursor(page.after.as_deref(), &unknown)?,
+        before: cursor(page.before.as_deref(), &unknown)?,
+        newest: !page.is_ascending(),
+        limit: Some(page.limit),
+        ..filter
+    })
 }
 
 /// A message by which a page begins or ends.
@@ -173,7 +220,9 @@ pub(crate) fn cursor(
     path = "/v1/messages/",
     operation_id = "list_all_messages",
     tag = "messages",
-    params(Showing, Page),
+    params(
+        InThread, InName, Spoken, Kinds, ByCreation, Page,
+    ),
     responses((status = OK, body = Vec<Object>, description = "messages"), Refusals)
 )]
 pub(crate) async fn list_all(
@@ -185,18 +234,16 @@ pub(crate) async fn list_all(
     };
     let filter = MessageFilter {
         thread,
+        group_id: query.group_id,
         created_by: scope::only(),
-        after: cursor(query.page.after.as_deref(), unknown)?,
-        before: cursor(query.page.before.as_deref(), unknown)?,
-        newest: !query.page.is_ascending(),
-        limit: Some(query.page.limit),
         ..MessageFilter::default()
     };
+    let filter = paged(filter, &query.page, unknown)?;
     let messages = app.store.messages(&filter).await.map_err(missing::stored)?;
     Ok(Json(query.view.all(&messages)))
 }
 
-fn unknown(id: &str) -> Refusal {
+pub(crate) fn unknown(id: &str) -> Refusal {
     Refusal::not_found(format!("Message with id {id} not found."))
 }
 

@@ -57,6 +57,10 @@ pub(crate) fn refusals() -> Router<AppState> {
             "/v1/agents/{agent_id}/messages/{message_id}",
             patch(control::modify),
         )
+        .route(
+            "/v1/groups/{group_id}/messages/{message_id}",
+            patch(control::modify),
+        )
         .route("/v1/agents/messages/search", post(control::search))
         .route("/v1/messages/search", post(control::search))
         .route("/v1/messages/search/", post(control::search))

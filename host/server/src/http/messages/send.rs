@@ -46,12 +46,21 @@ pub(crate) async fn send(
 ) -> Result<Response, Refusal> {
     let agent_id = find::id(&agent_id)?;
     let body = SendBody::read(Route::Agent, body::value(request).await?)?;
+    answered(&app, &body, agent_id).await
+}
+
+/// Sends what a body says to an agent, and answers as it wants.
+pub(crate) async fn answered(
+    app: &AppState,
+    body: &SendBody,
+    agent_id: AgentId,
+) -> Result<Response, Refusal> {
     let to = Recipient::agent(agent_id);
     if body.streaming == Some(true) {
-        return Ok(streamed(&app, &body, to).await?.into_response());
+        return Ok(streamed(app, body, to).await?.into_response());
     }
     body.check_unstreamed()?;
-    whole(&app, &body, to).await
+    whole(app, body, to).await
 }
 
 /// Sends messages to an agent and answers with server-sent events.

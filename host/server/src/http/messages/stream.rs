@@ -414,7 +414,7 @@ pub(crate) fn data(text: &mut String, value: &Value) {
 }
 
 /// Before an event that is an error.
-pub(super) const ERROR: &str = "event: error\n";
+pub(crate) const ERROR: &str = "event: error\n";
 /// Before the JSON of an event.
 const DATA: &str = "data: ";
 
@@ -455,27 +455,29 @@ mod tests {
         }
     }
 
-    #[tokio::test]
-    async fn a_stream_that_is_given_up_says_why_it_ends() {
-        let key = InstallationKey::generate().unwrap();
-        let store = Store::open("sqlite::memory:", key).await.unwrap();
-        let engine = Engine::new(store, Arc::new(NoModels));
-        let run_id = RunId::random();
-        let (sender, events) = mpsc::channel(1);
-        // A run of which nothing is heard until it is cancelled.
-        let outcome = Outcome {
-            run_id,
-            stop_reason: StopReason::Cancelled,
+    fn outcome(stop_reason: StopReason, has_gap: bool) -> Outcome {
+        Outcome {
+            run_id: RunId::random(),
+            stop_reason,
             usage: Default::default(),
             steps: 0,
             context_tokens: None,
             messages: Vec::new(),
             logprobs: None,
-            has_gap: false,
+            has_gap,
             background: Vec::new(),
-        };
+        }
+    }
+
+    /// Writes of a run of which nothing is heard until it ends so, after a while.
+    async fn told(outcome: Outcome, after: Duration, background: bool) -> Vec<String> {
+        let key = InstallationKey::generate().unwrap();
+        let store = Store::open("sqlite::memory:", key).await.unwrap();
+        let engine = Engine::new(store, Arc::new(NoModels));
+        let run_id = outcome.run_id;
+        let (sender, events) = mpsc::channel(1);
         let driven = tokio::spawn(async move {
-            tokio::time::sleep(Duration::from_millis(50)).await;
+            tokio::time::sleep(after).await;
             drop(sender);
             Ok(outcome)
         });
@@ -483,7 +485,7 @@ mod tests {
             how: Streaming {
                 view: View::default(),
                 include_pings: true,
-                background: false,
+                background,
             },
             run_id,
             events,
@@ -499,17 +501,43 @@ mod tests {
             leaving: Leaving {
                 engine,
                 run_id,
-                ends: true,
+                ends: !background,
             },
         };
         let mut told = Vec::new();
         while let Some(written) = writer.next().await {
             told.push(written.text);
         }
+        told
+    }
+
+    #[tokio::test]
+    async fn a_stream_that_is_given_up_says_why_it_ends() {
+        let cancelled = outcome(StopReason::Cancelled, false);
+        let told = told(cancelled, Duration::from_millis(50), false).await;
         assert_eq!(told.len(), 5, "{told:?}");
         assert!(told[..4].iter().all(|event| event.contains("\"ping\"")));
         let mut end = String::new();
         data(&mut end, &stop_reason(StopReason::Cancelled));
         assert_eq!(told[4], end, "neither usage nor [DONE]");
+    }
+
+    #[tokio::test]
+    async fn what_is_kept_of_a_run_that_ended_with_a_gap_says_so_and_nothing_else_does() {
+        for (reason, has_gap, background, says_so) in [
+            (StopReason::EndTurn, true, true, true),
+            (StopReason::EndTurn, false, true, false),
+            // Nobody listens any more.
+            (StopReason::EndTurn, true, false, false),
+            // That says it.
+            (StopReason::Cancelled, true, true, false),
+        ] {
+            let told = told(outcome(reason, has_gap), Duration::ZERO, background).await;
+            let end = told.last().unwrap();
+            assert_eq!(end.starts_with(ERROR), says_so, "{end}");
+            assert_eq!(end.contains("stream_incomplete"), says_so, "{end}");
+            assert_eq!(end.matches("\"stop_reason\":").count(), 1, "{end}");
+            assert_eq!(end.ends_with(DONE), reason == StopReason::EndTurn, "{end}");
+        }
     }
 }

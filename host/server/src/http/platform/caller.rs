@@ -8,7 +8,7 @@ use bulkhead_domain::{
     id::AgentId,
     platform::{Project, ProjectId, UserId},
 };
-use bulkhead_store::InstanceRecord;
+use bulkhead_store::{InstanceRecord, StoreError};
 use http::request::Parts;
 
 use crate::{
@@ -55,14 +55,33 @@ impl Caller {
         let missing = || no_project(project_id);
         let id: ProjectId = project_id.parse().map_err(|_| missing())?;
         let project = app.store.project(id).await?.ok_or_else(missing)?;
-        let relation = match self.principal {
-            Principal::User { id: user, .. } => app.store.role_in(id, user).await?.into(),
-            _ => Relation::None,
-        };
-        match decide(&self.principal, action, relation) {
+        match self.decision(app, id, action).await? {
             Decision::Hidden => Err(missing()),
             decision => refuse(decision).map(|()| project),
         }
+    }
+
+    /// Whether the caller may do this too in a project.
+    pub(crate) async fn may_in(
+        &self,
+        app: &App,
+        project: ProjectId,
+        action: Action,
+    ) -> Result<bool, StoreError> {
+        Ok(self.decision(app, project, action).await? == Decision::Allow)
+    }
+
+    async fn decision(
+        &self,
+        app: &App,
+        project: ProjectId,
+        action: Action,
+    ) -> Result<Decision, StoreError> {
+        let relation = match self.principal {
+            Principal::User { id: user, .. } => app.store.role_in(project, user).await?.into(),
+            _ => Relation::None,
+        };
+        Ok(decide(&self.principal, action, relation))
     }
 
     /// The instance of the project, with which the caller may do this.

@@ -152,16 +152,18 @@ pub(crate) async fn change_password(
     let attempt = auth::attempt(&app, &user.email, &peer)?;
     let passwords = &app.platform.passwords;
     let unknown = || Rejection::new(&error::UNAUTHORIZED);
-    let former = app.store.password_hash(id).await?.ok_or_else(unknown)?;
-    let current = Password::new(body.current_password);
-    match passwords.verify(Some(former.clone()), current).await {
-        Ok(Verdict::Wrong) => return Err(Rejection::new(&error::WRONG_CURRENT_PASSWORD)),
-        Ok(_) => app.platform.throttle.succeeded(attempt),
-        Err(error) => {
-            app.platform.throttle.withdrawn(attempt);
-            return Err(auth::refused(error, "current_password"));
+    let former = match compared(&app, id, Password::new(body.current_password)).await {
+        Ok((former, verdict)) if verdict != Verdict::Wrong => {
+            app.platform.throttle.succeeded(attempt);
+            former
         }
-    }
+        Ok(_) => return Err(Rejection::new(&error::WRONG_CURRENT_PASSWORD)),
+        Err(rejection) => {
+            // Nobody learnt whether it is right.
+            app.platform.throttle.withdrawn(attempt);
+            return Err(rejection);
+        }
+    };
     let hash = passwords
         .accept(Password::new(body.new_password), &user)
         .await;
@@ -183,6 +185,20 @@ pub(crate) async fn change_password(
     Ok(Json(DoneView {
         message: "the password is changed",
     }))
+}
+
+/// The hash of a user's password, and whether this is the password.
+async fn compared(
+    app: &App,
+    id: UserId,
+    password: Password,
+) -> Result<(String, Verdict), Rejection> {
+    let hash = app.store.password_hash(id).await?;
+    let hash = hash.ok_or_else(|| Rejection::new(&error::UNAUTHORIZED))?;
+    let verdict = app.platform.passwords.verify(Some(hash.clone()), password);
+    let verdict = verdict.await;
+    let verdict = verdict.map_err(|error| auth::refused(error, "current_password"))?;
+    Ok((hash, verdict))
 }
 
 async fn user(app: &App, id: UserId) -> Result<User, Rejection> {

@@ -10,6 +10,7 @@ use axum::{
 use bulkhead_access::{Action, Principal};
 use bulkhead_domain::{
     Timestamp,
+    id::AgentId,
     platform::{Project, Role},
 };
 use bulkhead_store::{ProjectFilter, StoreError};
@@ -25,6 +26,7 @@ use super::{
     page::{Page, page},
 };
 use crate::{
+    app::App,
     http::{
         AppState,
         error::{self, ErrorBody, Rejection},
@@ -244,31 +246,58 @@ pub(crate) async fn delete(
     caller: Caller,
     Path(project_id): Path<String>,
 ) -> Result<Json<DoneView>, Rejection> {
-    let project = caller
+    let found = caller
         .project(&app, &project_id, Action::DeleteProject)
-        .await?;
-    let app = Arc::clone(&app);
-    unbroken(async move {
-        let ended = app.store.delete_project(project.id, Timestamp::now());
-        let stops = ended.await?.into_iter().map(|agent| {
-            let app = Arc::clone(&app);
-            async move { (agent, control::stop(&app, agent).await) }
-        });
-        let mut stopped = stream::iter(stops).buffer_unordered(STOPPED_AT_ONCE);
-        let mut failed = None;
-        while let Some((agent, result)) = stopped.next().await {
-            if let Err(rejection) = result {
-                // It takes nothing new, and its runs find out by themselves.
-                tracing::warn!(%agent, ?rejection, "a terminated agent could not be stopped");
-                failed.get_or_insert(rejection);
-            }
+        .await;
+    let own = Arc::clone(&app);
+    let project = match found {
+        Ok(project) => project,
+        Err(rejection) => {
+            // It may have been deleted by a request that failed before all of it had ended.
+            let agents = deleted(&app, &caller, &project_id).await?;
+            unbroken(async move { stop_all(&own, agents).await }).await?;
+            return Err(rejection);
         }
-        failed.map_or(Ok(()), Err)
+    };
+    unbroken(async move {
+        let ended = own.store.delete_project(project.id, Timestamp::now());
+        stop_all(&own, ended.await?).await
     })
     .await?;
     Ok(Json(DoneView {
         message: "the project is deleted, and its agents are terminated",
     }))
+}
+
+/// The agents of a deleted project which the caller may have deleted.
+async fn deleted(app: &App, caller: &Caller, project_id: &str) -> Result<Vec<AgentId>, Rejection> {
+    let owner = match caller.principal {
+        Principal::Anonymous => return Ok(Vec::new()),
+        Principal::User { id, is_superuser } if !is_superuser => Some(id),
+        _ => None,
+    };
+    match project_id.parse() {
+        Ok(id) => Ok(app.store.agents_of_deleted(id, owner).await?),
+        Err(_) => Ok(Vec::new()),
+    }
+}
+
+/// Stops all that these agents do, which are terminated.
+async fn stop_all(app: &AppState, agents: Vec<AgentId>) -> Result<(), Rejection> {
+    let stops = agents.into_iter().map(|agent| {
+        let app = Arc::clone(app);
+        async move { (agent, control::stop(&app, agent).await) }
+    });
+    let mut stopped = stream::iter(stops).buffer_unordered(STOPPED_AT_ONCE);
+    let mut failed = None;
+    while let Some((agent, result)) = stopped.next().await {
+        if let Err(rejection) = result {
+            // It takes nothing new, and its runs find out by themselves.
+            tracing::warn!(%agent, ?rejection, "a terminated agent could not be stopped");
+            failed.get_or_insert(rejection);
+        }
+    }
+    failed.map_or(Ok(()), Err)
 }
 
 fn check(name: &str, slug: &str) -> Result<(), Rejection> {

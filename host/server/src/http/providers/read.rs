@@ -11,7 +11,7 @@ use crate::{
         Parameters, Refusal,
         document::Refusals,
         id,
-        query::{FromQuery, Order, Page, Query},
+        query::{ByCreation, FromQuery, Order, Page, Query},
     },
     http::{AppState, missing, query::Path},
 };
@@ -37,14 +37,12 @@ pub(crate) struct ListQuery {
 
 impl FromQuery for ListQuery {
     fn from_query(query: &mut Query) -> Self {
-        // There is one order, and naming it changes nothing.
-        query.literal("order_by", &[("created_at", ())]);
         Self {
             which: Which {
                 name: query.text("name"),
                 provider_type: query.text("provider_type"),
             },
-            page: query.page(LIMIT_DEFAULT, Order::Descending),
+            page: query.page_by_creation(LIMIT_DEFAULT, Order::Descending),
         }
     }
 }
@@ -55,7 +53,7 @@ impl FromQuery for ListQuery {
     path = "/v1/providers/",
     operation_id = "list_providers",
     tag = "providers",
-    params(Which, Page),
+    params(Which, ByCreation, Page),
     responses((status = OK, body = Vec<ProviderView>, description = "the providers"), Refusals)
 )]
 pub(crate) async fn list(

@@ -2,14 +2,15 @@
 
 use axum::{Json, extract::State};
 use bulkhead_domain::{RunStatus, StopReason, id::AgentId};
-use bulkhead_store::{PAGE_MAX, Paging, RunFilter, RunOrder, StoreError, ThreadFilter};
+use bulkhead_store::{PAGE_MAX, Paging, RunFilter, RunOrder, RunWork, StoreError, ThreadFilter};
 
 use super::view::RunView;
 use crate::{
+    app::App,
     contract::{
         Parameters, Refusal,
         document::Refusals,
-        query::{FromQuery, Order, Page, Query},
+        query::{FromQuery, Page, Query},
         repr,
     },
     http::{AppState, agents::query::STOP_REASONS, messages::list::DEFAULT, missing, scope},
@@ -94,6 +95,20 @@ fn status(name: &str) -> Result<RunStatus, Refusal> {
     })
 }
 
+/// How a list of runs is ordered.
+#[derive(utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+#[allow(
+    dead_code,
+    reason = "it stands for parameters in the document of the API"
+)]
+pub(crate) struct Ordering {
+    /// created_at or duration; created_at where left out
+    order_by: Option<String>,
+    /// the older spelling of order, which counts more
+    ascending: Option<bool>,
+}
+
 /// Which runs, and which part of their list.
 pub(crate) struct ListQuery {
     which: Which,
@@ -107,10 +122,7 @@ impl FromQuery for ListQuery {
             ("created_at", RunOrder::CreatedAt),
             ("duration", RunOrder::Duration),
         ];
-        let default = match query.boolean("ascending") {
-            Some(true) => Order::Ascending,
-            _ => Order::Descending,
-        };
+        let default = query.older_order();
         Self {
             which: Which::from_query(query),
             order_by: query.literal("order_by", &orders).unwrap_or_default(),
@@ -130,16 +142,26 @@ impl FromQuery for ListQuery {
     path = "/v1/runs/",
     operation_id = "list_runs",
     tag = "runs",
-    params(Which, Page),
+    params(Which, Ordering, Page),
     responses((status = OK, body = Vec<RunView>, description = "the runs"), Refusals)
 )]
 pub(crate) async fn list(
     State(app): State<AppState>,
     Parameters(query): Parameters<ListQuery>,
 ) -> Result<Json<Vec<RunView>>, Refusal> {
+    listed(&app, query, RunWork::default()).await
+}
+
+/// The runs of a query that did this.
+pub(super) async fn listed(
+    app: &App,
+    query: ListQuery,
+    work: RunWork,
+) -> Result<Json<Vec<RunView>>, Refusal> {
     let Some(mut filter) = query.which.filter()? else {
         return Ok(Json(Vec::new()));
     };
+    filter.work = work;
     filter.order_by = query.order_by;
     filter.paging = query.page.into();
     let runs = app.store.runs(&filter).await.map_err(refused)?;

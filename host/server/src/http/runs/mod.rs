@@ -1,13 +1,15 @@
 //! `/v1/runs`: what each request to an agent did.
 //!
 //! - [`list`]: many. [`one`]: one, its messages, steps, usage and metrics. [`find`]: the one that a
-//!   path names. [`stream`]: what one in the background tells. [`view`]: one in an answer.
+//!   path names. [`stream`]: what one in the background tells. [`view`]: one in an answer. [`work`]:
+//!   many by what they did.
 
 pub(crate) mod find;
 pub(crate) mod list;
 pub(crate) mod one;
 pub(crate) mod stream;
 pub(crate) mod view;
+pub(crate) mod work;
 
 use axum::{Router, routing::get};
 use utoipa_axum::{router::UtoipaMethodRouter, routes};
@@ -19,6 +21,7 @@ pub(crate) fn routes() -> Vec<UtoipaMethodRouter<AppState>> {
     vec![
         routes!(list::list),
         routes!(list::active),
+        routes!(work::list),
         routes!(one::get, one::delete),
         routes!(one::messages),
         routes!(one::steps),

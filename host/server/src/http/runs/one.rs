@@ -11,7 +11,7 @@ use crate::{
         Parameters, Refusal,
         document::Refusals,
         id::DEFAULT_ORGANIZATION,
-        query::{FromQuery, Order, Page, Query},
+        query::{ByCreation, FromQuery, Order, Page, Query},
     },
     http::{
         AppState,
@@ -78,9 +78,7 @@ pub(crate) struct Oldest(pub(crate) Page);
 
 impl FromQuery for Oldest {
     fn from_query(query: &mut Query) -> Self {
-        // There is one order, and naming it changes nothing.
-        query.literal("order_by", &[("created_at", ())]);
-        Self(query.page(LIMIT_DEFAULT, Order::Ascending))
+        Self(query.page_by_creation(LIMIT_DEFAULT, Order::Ascending))
     }
 }
 
@@ -89,8 +87,7 @@ pub(crate) struct Newest(Page);
 
 impl FromQuery for Newest {
     fn from_query(query: &mut Query) -> Self {
-        query.literal("order_by", &[("created_at", ())]);
-        Self(query.page(LIMIT_DEFAULT, Order::Descending))
+        Self(query.page_by_creation(LIMIT_DEFAULT, Order::Descending))
     }
 }
 
@@ -100,7 +97,7 @@ impl FromQuery for Newest {
     path = "/v1/runs/{run_id}/messages",
     operation_id = "list_messages_for_run",
     tag = "runs",
-    params(("run_id" = String, Path, description = "the run's id"), Page),
+    params(("run_id" = String, Path, description = "the run's id"), ByCreation, Page),
     responses((status = OK, body = Vec<Object>, description = "messages"), Refusals)
 )]
 pub(crate) async fn messages(
@@ -157,7 +154,7 @@ fn view(config: Option<&Value>) -> View {
     path = "/v1/runs/{run_id}/steps",
     operation_id = "list_steps_for_run",
     tag = "runs",
-    params(("run_id" = String, Path, description = "the run's id"), Page),
+    params(("run_id" = String, Path, description = "the run's id"), ByCreation, Page),
     responses((status = OK, body = Vec<StepView>, description = "the steps"), Refusals)
 )]
 pub(crate) async fn steps(

@@ -22,6 +22,8 @@ pub(crate) fn access(method: &Method, path: &str) -> Action {
     match segments.as_slice() {
         ["health" | "ready"] => Action::ReadCatalog,
         ["models", ..] | ["tools"] | ["tools", _] if reads => Action::ReadCatalog,
+        // The older name of a step's trace.
+        ["telemetry", _] if reads => Action::CreateObject,
         // A file brings tools, whose names are the installation's.
         ["agents", "import"] => Action::ManageInstallation,
         [
@@ -45,6 +47,12 @@ mod tests {
             (
                 Method::POST,
                 "/v1/agents/import",
+                Action::ManageInstallation,
+            ),
+            (Method::GET, "/v1/telemetry/step-1", Action::CreateObject),
+            (
+                Method::POST,
+                "/v1/telemetry/step-1",
                 Action::ManageInstallation,
             ),
             (Method::GET, "/v1/tools/", Action::ReadCatalog),

@@ -149,8 +149,9 @@ fn replace_target(uri: &mut Uri, target: &str, replaced: &BTreeMap<String, Strin
     }
 }
 
-/// A path and a query in which what could be an id is written in one way: handlers decode `%2D`, and
-/// so must who looks for ids before them.
+/// A path and a query in which ids are written in one way: handlers decode `%2D`, and so must who
+/// looks for ids before them. Other words stay as they are: `%69mport` is no `import` to the router,
+/// and must not become one after it was decided who may call what.
 fn plain_target(target: &str) -> String {
     let mut plain = String::with_capacity(target.len());
     let ends = ['/', '?', '&', '='];
@@ -162,11 +163,8 @@ fn plain_target(target: &str) -> String {
         let decoded = percent_decode_str(word).decode_utf8_lossy();
         let is_word =
             |character: char| character.is_ascii_alphanumeric() || "-_,".contains(character);
-        plain.push_str(if decoded.chars().all(is_word) {
-            &decoded
-        } else {
-            word
-        });
+        let names_ids = decoded.split(',').any(is_id) && decoded.chars().all(is_word);
+        plain.push_str(if names_ids { &decoded } else { word });
         plain.push_str(end);
     }
     plain
@@ -210,7 +208,7 @@ fn is_id(text: &str) -> bool {
 }
 
 /// Fields that are kept as they are and name nothing that is looked up.
-const KEPT: [&str; 9] = [
+const KEPT: [&str; 8] = [
     "sender_id",
     "project_id",
     "template_id",
@@ -219,7 +217,6 @@ const KEPT: [&str; 9] = [
     "entity_id",
     "otid",
     "tool_call_id",
-    "group_id",
 ];
 
 /// Fields in which clients keep what they like, or describe what others are to fill in: nothing below
@@ -289,14 +286,14 @@ mod tests {
         let id = format!("agent-{}", Uuid::new_v4());
         let mut body = json!({
             "agent_id": id, "block_ids": [id], "model": id, "messages": [{"content": id}],
-            "nested": {"tool_call_id": "call-1"},
+            "nested": {"tool_call_id": id, "group_id": id},
             "metadata": {"peer_id": id, "more": [{"agent_ids": [id]}]},
             "parameters": {"properties": {"agent_id": id}},
         });
         let mut seen = Vec::new();
         visit(&mut body, false, &mut |text| seen.push(text.clone()));
         seen.retain(|text| is_id(text));
-        assert_eq!(seen.len(), 3);
+        assert_eq!(seen.len(), 4);
     }
 
     #[test]
@@ -306,6 +303,11 @@ mod tests {
         let target = format!("/v1/agents/{encoded}/messages?agent_id={encoded}&text=a%26b");
         let expected = format!("/v1/agents/{id}/messages?agent_id={id}&text=a%26b");
         assert_eq!(plain_target(&target), expected);
+        let two = format!("/v1/runs/?agent_ids={encoded}%2C{encoded}");
+        assert_eq!(plain_target(&two), format!("/v1/runs/?agent_ids={id},{id}"));
+        for word in ["/v1/agents/%69mport", "/v1/agents?tags=%61", "/%761/agents"] {
+            assert_eq!(plain_target(word), word);
+        }
         let (kind, uuid) = id.split_once('-').unwrap();
         for other in [
             uuid.to_uppercase(),

@@ -102,6 +102,11 @@ pub(crate) async fn answer(
         Ok(hidden) => hidden,
         Err(rejection) => return rejection.into_response(),
     };
+    // Another target is routed anew, and what is called there is asked for again.
+    let action = access(hidden.request.method(), hidden.request.uri().path());
+    if let (true, Err(refused)) = (hidden.other_path, caller.may(action)) {
+        return refused.into_response();
+    }
     let answered = async {
         if hidden.other_path {
             let Ok(response) = bare.clone().oneshot(routed_anew(hidden.request)).await;

@@ -13,7 +13,6 @@
 
 mod frame;
 mod handshake;
-mod holder;
 mod pieces;
 mod session;
 
@@ -22,11 +21,11 @@ use axum::{
     response::Response,
 };
 
-use self::holder::Holder;
 use super::{
     AppState,
     agents::find,
     conversations::{save::Of, which},
+    holder::Holder,
     messages::send::Recipient,
     missing,
     query::Path,

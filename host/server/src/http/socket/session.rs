@@ -25,7 +25,6 @@ use tokio_tungstenite::tungstenite::{
 use super::{
     frame::{self, Command, RequestId},
     handshake::Socket,
-    holder::{Denied, Holder},
     pieces::Pieces,
 };
 use crate::{
@@ -33,6 +32,7 @@ use crate::{
     http::{
         AppState,
         error::{self, Rejection},
+        holder::{Denied, Holder, Right},
         messages::{
             body::{Route, SendBody},
             control::{self, CancelAgentRunRequest},
@@ -75,6 +75,7 @@ pub(super) async fn run(app: AppState, to: Recipient, holder: Holder, socket: So
     let pieces = socket.get_ref().pieces();
     let (mut sink, mut source) = socket.split();
     let (out, queue) = mpsc::channel(FRAMES_WAITING_MAX);
+    let right = Right::Own(to.thread.agent_id.to_string());
     let (closing, silence) = (app.closing.clone(), app.client_timeout);
     let mut session = Session {
         app: AppState::clone(&app),
@@ -85,8 +86,8 @@ pub(super) async fn run(app: AppState, to: Recipient, holder: Holder, socket: So
     let ending = {
         let mut writing = std::pin::pin!(write(&mut sink, queue, silence / PINGS));
         let ending = tokio::select! {
-            ending = session.read(&holder, &mut source, pieces) => ending,
-            reason = holder.lost(&app, to.thread.agent_id) => {
+            ending = session.read((&holder, &right), &mut source, pieces) => ending,
+            reason = holder.lost(&app, &right) => {
                 Ending::Close(CloseCode::Policy, reason)
             }
             () = &mut writing => Ending::Gone,
@@ -185,7 +186,7 @@ impl Session {
     /// Does what the client's frames say, one after another.
     async fn read(
         &mut self,
-        holder: &Holder,
+        (holder, right): (&Holder, &Right),
         source: &mut SplitStream<Socket>,
         mut pieces: Pieces,
     ) -> Ending {
@@ -200,18 +201,16 @@ impl Session {
                 return Ending::Close(CloseCode::Policy, "the message did not arrive in time");
             }
             let answer = match message {
-                Message::Text(text) => {
-                    match holder.check(&self.app, self.to.thread.agent_id).await {
-                        Ok(()) => self.obey(&text).await,
-                        Err(Denied::ForGood(reason)) => {
-                            return Ending::Close(CloseCode::Policy, reason);
-                        }
-                        Err(Denied::Now(refusal)) => {
-                            let (id, _) = frame::read(&text);
-                            Some(frame::refusal(&refusal, &id))
-                        }
+                Message::Text(text) => match holder.check(&self.app, right).await {
+                    Ok(()) => self.obey(&text).await,
+                    Err(Denied::ForGood(reason)) => {
+                        return Ending::Close(CloseCode::Policy, reason);
                     }
-                }
+                    Err(Denied::Now(refusal)) => {
+                        let (id, _) = frame::read(&text);
+                        Some(frame::refusal(&refusal, &id))
+                    }
+                },
                 Message::Binary(_) => {
                     let text = "send frames of JSON text";
                     let refused = Rejection::with(&error::UNSUPPORTED_MEDIA_TYPE, text);

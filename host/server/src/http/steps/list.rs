@@ -9,7 +9,7 @@ use crate::{
     contract::{
         Parameters, Refusal,
         document::Refusals,
-        query::{FromQuery, Order, Page, Query},
+        query::{ByCreation, FromQuery, Order, Page, Query},
     },
     http::{AppState, missing, scope},
 };
@@ -51,8 +51,6 @@ pub(crate) struct ListQuery {
 
 impl FromQuery for ListQuery {
     fn from_query(query: &mut Query) -> Self {
-        // There is one order, and naming it changes nothing.
-        query.literal("order_by", &[("created_at", ())]);
         let feedback = [("positive", "positive"), ("negative", "negative")];
         let feedback = query.literal("feedback", &feedback);
         Self {
@@ -67,7 +65,7 @@ impl FromQuery for ListQuery {
                 tags: query.texts("tags"),
                 project_id: query.text("project_id"),
             },
-            page: query.page(LIMIT_DEFAULT, Order::Descending),
+            page: query.page_by_creation(LIMIT_DEFAULT, Order::Descending),
         }
     }
 }
@@ -78,7 +76,7 @@ impl FromQuery for ListQuery {
     path = "/v1/steps/",
     operation_id = "list_steps",
     tag = "steps",
-    params(Which, Page),
+    params(Which, ByCreation, Page),
     responses((status = OK, body = Vec<StepView>, description = "the steps"), Refusals)
 )]
 pub(crate) async fn list(

@@ -15,7 +15,7 @@ use crate::{
         body::Schema,
         document::Refusals,
         id::{self, DEFAULT_ORGANIZATION},
-        query::Page,
+        query::{ByCreation, Page},
     },
     http::{
         AppState,
@@ -56,7 +56,7 @@ pub(crate) async fn get(
     path = "/v1/steps/{step_id}/messages",
     operation_id = "list_messages_for_step",
     tag = "steps",
-    params(("step_id" = String, Path, description = "the step's id"), Page),
+    params(("step_id" = String, Path, description = "the step's id"), ByCreation, Page),
     responses((status = OK, body = Vec<Object>, description = "messages"), Refusals)
 )]
 pub(crate) async fn messages(

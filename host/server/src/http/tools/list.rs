@@ -12,7 +12,12 @@ use super::{
 };
 use crate::{
     app::App,
-    contract::{Parameters, Refusal, document::Refusals, id, query::Page},
+    contract::{
+        Parameters, Refusal,
+        document::Refusals,
+        id,
+        query::{ByCreation, Page},
+    },
     http::AppState,
 };
 
@@ -53,7 +58,7 @@ pub(super) fn not_found(tool_id: &str) -> Refusal {
     path = "/v1/tools/",
     operation_id = "list_tools",
     tag = "tools",
-    params(Which, Page),
+    params(Which, ByCreation, Page),
     responses(
         (status = OK, body = Vec<ToolView>, description = "the tools"),
         Refusals,

@@ -75,11 +75,9 @@ pub(crate) struct ListQuery {
 
 impl FromQuery for ListQuery {
     fn from_query(query: &mut Query) -> Self {
-        // There is one order, and naming it changes nothing.
-        query.literal("order_by", &[("created_at", ())]);
         Self {
             which: Which::from_query(query),
-            page: query.page(LIMIT_DEFAULT, Order::Descending),
+            page: query.page_by_creation(LIMIT_DEFAULT, Order::Descending),
         }
     }
 }

@@ -5,7 +5,7 @@
 mod parts;
 pub(super) mod reader;
 
-use bulkhead_domain::{Approval, Message, Role, Timestamp};
+use bulkhead_domain::{Approval, Message, Role, Timestamp, id::canonical};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
 
@@ -68,6 +68,15 @@ fn with_offset<S: Serializer>(at: &Option<Timestamp>, serializer: S) -> Result<S
     }
 }
 
+/// What a client noted of a message, but for an id of this database: a file has none.
+fn noted(text: Option<&str>) -> Option<String> {
+    let is_id = |text: &str| {
+        let uuid = text.split_once('-').and_then(|(_, uuid)| canonical(uuid));
+        uuid.is_some()
+    };
+    text.filter(|text| !is_id(text)).map(ToOwned::to_owned)
+}
+
 impl FileMessage {
     /// A stored message under local ids.
     pub(super) fn of(message: &Message, id: String, agent: &str) -> Self {
@@ -94,8 +103,8 @@ impl FileMessage {
             content: Content::Parts(Self::content(message)),
             name: name.or(first.map(|first| &first.name)).cloned(),
             otid: message.otid.clone(),
-            sender_id: message.sender_id.clone(),
-            group_id: message.group_id.clone(),
+            sender_id: noted(message.sender_id.as_deref()),
+            group_id: noted(message.group_id.as_deref()),
             batch_item_id: None,
             model: message.model.clone(),
             agent_id: Some(agent.to_owned()),

@@ -37,6 +37,12 @@ pub(crate) struct ExportQuery {
     conversation_id: Option<String>,
     /// write no messages
     scrub_messages: Option<bool>,
+    /// taken and without effect: messages belong to no step in the file
+    #[expect(
+        dead_code,
+        reason = "it is checked and stands in the document of the API"
+    )]
+    max_steps: Option<i64>,
     /// refused: there is one format
     use_legacy_format: Option<bool>,
 }
@@ -46,6 +52,7 @@ impl FromQuery for ExportQuery {
         Self {
             conversation_id: query.text("conversation_id"),
             scrub_messages: query.boolean("scrub_messages"),
+            max_steps: query.integer("max_steps", i64::MIN..=i64::MAX),
             use_legacy_format: query.boolean("use_legacy_format"),
         }
     }

@@ -7,7 +7,7 @@ use axum::{
 };
 use bulkhead_access::{
     Action, Password, Verdict,
-    token::{ACCESS_LIFETIME, refresh_expires_at},
+    token::{ACCESS_LIFETIME, SIGN_IN_LIFETIME, refresh_expires_at},
 };
 use bulkhead_domain::{
     Timestamp,
@@ -86,40 +86,56 @@ pub(crate) async fn login(
     // What is no address is an unknown one, and takes as long.
     let address = email::normalised(&body.email).unwrap_or_default();
     let attempt = attempt(&app, &address, &peer)?;
-    let found = app.store.user_by_email(&address).await?;
-    let (user, hash) = found.map_or((None, None), |(user, hash)| (Some(user), Some(hash)));
-    let password = Password::new(body.password);
-    let verdict = app
-        .platform
-        .passwords
-        .verify(hash.clone(), password.clone());
-    let verdict = match verdict.await {
-        Ok(verdict) => verdict,
-        Err(error) => {
-            app.platform.throttle.withdrawn(attempt);
-            return Err(refused(error, "password"));
+    match signed_in(&app, &address, Password::new(body.password)).await {
+        Ok(Some(session)) => {
+            app.platform.throttle.succeeded(attempt);
+            Ok(tokens(&app, &session))
         }
-    };
-    let signed_in = user.filter(|user| user.is_active && verdict != Verdict::Wrong);
-    let (Some(user), Some(mut hash)) = (signed_in, hash) else {
-        return Err(Rejection::new(&error::WRONG_PASSWORD));
+        Ok(None) => Err(Rejection::new(&error::WRONG_PASSWORD)),
+        Err(rejection) => {
+            app.platform.throttle.withdrawn(attempt);
+            Err(rejection)
+        }
+    }
+}
+
+/// A new sign-in; none where the address or the password is wrong. An error says that nobody learnt
+/// whether they are.
+async fn signed_in(
+    app: &App,
+    address: &str,
+    password: Password,
+) -> Result<Option<Session>, Rejection> {
+    let found = app.store.user_by_email(address).await?;
+    let (user, hash) = found.map_or((None, None), |(user, hash)| (Some(user), Some(hash)));
+    let passwords = &app.platform.passwords;
+    let verdict = passwords.verify(hash.clone(), password.clone()).await;
+    let verdict = verdict.map_err(|error| refused(error, "password"))?;
+    let user = user.filter(|user| user.is_active && verdict != Verdict::Wrong);
+    let (Some(user), Some(mut hash)) = (user, hash) else {
+        return Ok(None);
     };
     if verdict == Verdict::RightButOutdated
-        && let Some(newer) = renewed(&app, &user, &hash, password).await
+        && let Some(newer) = renewed(app, &user, &hash, password).await
     {
         hash = newer;
     }
     let session = Session::new(user.id, refresh_expires_at(Timestamp::now()));
     // Not where the password was changed, or the user locked out, while this one was compared.
-    if !app.store.begin_session_by_password(&session, &hash).await? {
-        return Err(Rejection::new(&error::WRONG_PASSWORD));
+    let begun = app.store.begin_session_by_password(&session, &hash).await?;
+    let Some(ended) = begun else {
+        return Ok(None);
+    };
+    if ended > 0 {
+        // One sign-in too many: the oldest one's tokens count no more.
+        app.platform.changed();
     }
-    app.platform.throttle.succeeded(attempt);
-    Ok(tokens(&app, &session))
+    Ok(Some(session))
 }
 
 /// Gets the next tokens of a sign-in. A refresh token counts once; where one comes a second time,
-/// somebody has a copy of it, and the sign-in ends.
+/// somebody has a copy of it, and the sign-in ends. It ends in any case 90 days after the password was
+/// given.
 #[utoipa::path(
     post,
     path = "/api/v1/auth/refresh",
@@ -146,9 +162,10 @@ pub(crate) async fn refresh(
     // A client that leaves now must not lose the sign-in to a token that it never got.
     let session = unbroken(async move {
         let expires_at = refresh_expires_at(now);
+        let used = (token.session, token.generation);
         let rotation = app
             .store
-            .rotate_session(token.session, token.generation, now, expires_at);
+            .rotate_session(used, now, expires_at, SIGN_IN_LIFETIME);
         match rotation.await? {
             Rotation::Rotated(session) => Ok(tokens(&app, &session)),
             Rotation::Reused => {

@@ -6,7 +6,11 @@ use axum::{
 };
 use bulkhead_access::Action;
 use bulkhead_agent::AgentError;
-use bulkhead_domain::{Agent, Conversation, id::AgentId, platform::Standing};
+use bulkhead_domain::{
+    Agent, Conversation,
+    id::AgentId,
+    platform::{InstanceStatus, Standing},
+};
 use bulkhead_store::{
     AgentRelations, ConversationFilter, InstanceRecord, PAGE_MAX, Paging, StoreError, ThreadFilter,
 };
@@ -157,6 +161,8 @@ pub(crate) async fn terminate(
 }
 
 /// Makes an instance stand so. What begins meanwhile is stopped by the loop, which asks once more.
+/// Where it stands so already, what goes on is stopped all the same: the request that made it stand
+/// so may have failed after that.
 async fn stand(
     app: &AppState,
     caller: &Caller,
@@ -171,20 +177,19 @@ async fn stand(
     let own = AppState::clone(app);
     unbroken(async move {
         let set = own.store.set_standing(agent, to.reached_from(), to).await;
-        let set = set.map_err(|error| match error {
-            StoreError::WrongStanding { status, .. } => {
-                let (is, wanted) = (status.as_str(), verb(to));
-                let text = format!("the agent is {is}: it cannot be {wanted}");
-                Rejection::with(&error::INVALID_TRANSITION, text)
+        let refused = match set {
+            Ok(_) => None,
+            Err(StoreError::WrongStanding { status, .. }) => Some(status),
+            Err(error) => return Err(error.into()),
+        };
+        match (to, refused) {
+            (Standing::Paused, None | Some(InstanceStatus::Paused)) => {
+                cancel_runs(&own, agent).await?;
             }
-            error => error.into(),
-        })?;
-        match to {
-            Standing::Active => {}
-            Standing::Paused => cancel_runs(&own, agent).await?,
-            Standing::Terminated => stop(&own, agent).await?,
+            (Standing::Terminated, _) => stop(&own, agent).await?,
+            _ => {}
         }
-        Ok(set)
+        refused.map_or(Ok(()), |status| Err(invalid(status, to)))
     })
     .await?;
     // As it is when what it did has ended.
@@ -192,6 +197,13 @@ async fn stand(
         .instance(app, project_id, agent_id, Action::ControlInstance)
         .await?;
     Ok(found)
+}
+
+/// A transition that there is not, refused with the state that the agent is in.
+fn invalid(status: InstanceStatus, to: Standing) -> Rejection {
+    let (is, wanted) = (status.as_str(), verb(to));
+    let text = format!("the agent is {is}: it cannot be {wanted}");
+    Rejection::with(&error::INVALID_TRANSITION, text).state(is)
 }
 
 fn verb(to: Standing) -> &'static str {

@@ -50,6 +50,7 @@ pub(crate) struct MetricsView {
 pub(crate) struct ModelView {
     /// `provider/model`
     model: String,
+    /// questions that it was asked, those for summaries among them
     steps: u64,
     prompt_tokens: u64,
     completion_tokens: u64,

@@ -2,7 +2,7 @@
 
 use axum::{Json, extract::State, response::Response};
 use bulkhead_access::Action;
-use bulkhead_domain::id::AgentId;
+use bulkhead_domain::{id::AgentId, platform::Project};
 use bulkhead_store::RunFilter;
 
 use crate::{
@@ -13,7 +13,9 @@ use crate::{
         query::{FromQuery, Order, Page, Query},
     },
     http::{
-        AppState, missing,
+        AppState,
+        holder::{self, Right},
+        missing,
         query::Path,
         runs::{
             find,
@@ -55,7 +57,7 @@ pub(crate) async fn list(
     Path((project_id, agent_id)): Path<(String, String)>,
     query: Result<Parameters<Newest>, Refusal>,
 ) -> Result<Json<Vec<RunView>>, Refusal> {
-    let (_, found) = caller
+    let (project, found) = caller
         .instance(&app, &project_id, &agent_id, Action::ReadInstance)
         .await?;
     let Parameters(Newest(page)) = query?;
@@ -69,7 +71,11 @@ pub(crate) async fn list(
         ..RunFilter::default()
     };
     let runs = app.store.runs(&filter).await.map_err(missing::stored)?;
-    Ok(Json(runs.into_iter().map(RunView::from).collect()))
+    let views = runs.into_iter().map(RunView::from);
+    if sends(&app, &caller, &project).await? {
+        return Ok(Json(views.collect()));
+    }
+    Ok(Json(views.map(RunView::without_receiver).collect()))
 }
 
 /// One run of an agent.
@@ -90,11 +96,22 @@ pub(crate) async fn get(
     caller: Caller,
     Path((project_id, agent_id, run_id)): Path<(String, String, String)>,
 ) -> Result<Json<RunView>, Refusal> {
-    let (_, found) = caller
+    let (project, found) = caller
         .instance(&app, &project_id, &agent_id, Action::ReadInstance)
         .await?;
     let run = of(&app, found.instance.agent_id, &run_id).await?;
-    Ok(Json(run.into()))
+    let view = RunView::from(run);
+    Ok(Json(match sends(&app, &caller, &project).await? {
+        true => view,
+        false => view.without_receiver(),
+    }))
+}
+
+/// Whether the caller, who sees the agents of a project, may send them messages.
+async fn sends(app: &App, caller: &Caller, project: &Project) -> Result<bool, Refusal> {
+    Ok(caller
+        .may_in(app, project.id, Action::MessageInstance)
+        .await?)
 }
 
 /// Answers with the events of a run in the background: those that were, and those that come.
@@ -117,11 +134,13 @@ pub(crate) async fn stream(
     Path((project_id, agent_id, run_id)): Path<(String, String, String)>,
     body: Result<OptionalBody<RetrieveStream>, Refusal>,
 ) -> Result<Response, Refusal> {
-    let (_, found) = caller
+    let (project, found) = caller
         .instance(&app, &project_id, &agent_id, Action::ReadInstance)
         .await?;
     of(&app, found.instance.agent_id, &run_id).await?;
-    stream::of_run(State(app), Path(run_id), body?).await
+    let events = stream::of_run(State(app), Path(run_id), body?).await?;
+    let right = Right::InProject(project.id, Action::ReadInstance);
+    Ok(holder::of_right(events, right))
 }
 
 /// Refuses a cursor that is a run of another agent, as one that is not there.

@@ -2,9 +2,9 @@
 
 use axum::{Json, extract::State};
 use http::HeaderMap;
-use utoipa_axum::{router::UtoipaMethodRouter, routes};
+use utoipa_axum::router::UtoipaMethodRouter;
 
-use super::AppState;
+use super::{AppState, routes::routes};
 use crate::contract::{Refusal, document::Refusals};
 
 /// The header that names the unit.

@@ -4,12 +4,13 @@ use axum::{extract::State, response::Response};
 use http::StatusCode;
 use serde::Serialize;
 use utoipa::ToSchema;
-use utoipa_axum::{router::UtoipaMethodRouter, routes};
+use utoipa_axum::router::UtoipaMethodRouter;
 
 use super::{
     AppState,
     error::{ErrorBody, Rejection},
     json,
+    routes::routes,
 };
 
 /// The server's state.

@@ -6,10 +6,11 @@ use bulkhead_store::{PAGE_MAX, Paging, RunFilter};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
-use utoipa_axum::{router::UtoipaMethodRouter, routes};
+use utoipa_axum::router::UtoipaMethodRouter;
 
 use super::{
-    AppState, agents::instance::expect_not_kept, missing, query::Path, scope, unbroken_contract,
+    AppState, agents::instance::expect_not_kept, missing, query::Path, routes::routes, scope,
+    unbroken_contract,
 };
 use crate::{
     app::App,

@@ -51,6 +51,7 @@ pub(crate) mod platform;
 pub(crate) mod providers;
 pub(crate) mod query;
 pub(crate) mod receipts;
+pub(crate) mod routes;
 pub(crate) mod runs;
 pub(crate) mod sandbox_configs;
 pub(crate) mod schema;
@@ -72,9 +73,9 @@ use futures::{FutureExt as _, future::BoxFuture};
 use http::Uri;
 use tower_http::catch_panic::CatchPanicLayer;
 use tracing::Instrument as _;
-use utoipa_axum::{router::OpenApiRouter, routes};
+use utoipa_axum::router::OpenApiRouter;
 
-use self::error::Rejection;
+use self::{error::Rejection, routes::routes};
 use crate::{app::App, contract::Refusal};
 
 /// What handlers get.

@@ -3,9 +3,9 @@
 use axum::{Json, extract::State};
 use bulkhead_llm::catalog::{Category, view};
 use serde_json::Value;
-use utoipa_axum::{router::UtoipaMethodRouter, routes};
+use utoipa_axum::router::UtoipaMethodRouter;
 
-use super::AppState;
+use super::{AppState, routes::routes};
 use crate::contract::{
     Parameters, Refusal,
     document::Refusals,

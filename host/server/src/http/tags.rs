@@ -2,9 +2,9 @@
 
 use axum::{Json, extract::State};
 use bulkhead_store::TagFilter;
-use utoipa_axum::{router::UtoipaMethodRouter, routes};
+use utoipa_axum::router::UtoipaMethodRouter;
 
-use super::{AppState, missing};
+use super::{AppState, missing, routes::routes};
 use crate::contract::{
     Parameters, Refusal,
     document::Refusals,

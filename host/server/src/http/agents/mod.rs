@@ -35,9 +35,9 @@ pub(crate) mod tools;
 pub(crate) mod update;
 pub(crate) mod view;
 
-use utoipa_axum::{router::UtoipaMethodRouter, routes};
+use utoipa_axum::router::UtoipaMethodRouter;
 
-use super::AppState;
+use super::{AppState, routes::routes};
 
 /// The routes.
 pub(crate) fn routes() -> Vec<UtoipaMethodRouter<AppState>> {

@@ -10,9 +10,9 @@ pub(crate) mod search;
 pub(crate) mod view;
 
 use bulkhead_domain::id::ArchiveId;
-use utoipa_axum::{router::UtoipaMethodRouter, routes};
+use utoipa_axum::router::UtoipaMethodRouter;
 
-use super::{AppState, missing};
+use super::{AppState, missing, routes::routes};
 use crate::contract::Refusal;
 
 /// The routes.

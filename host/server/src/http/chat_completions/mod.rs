@@ -12,7 +12,7 @@ use bulkhead_domain::id::AgentId;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
-use utoipa_axum::{router::UtoipaMethodRouter, routes};
+use utoipa_axum::router::UtoipaMethodRouter;
 
 use super::{
     AppState,
@@ -21,6 +21,7 @@ use super::{
         body::{Route, SendBody},
         input as sent,
     },
+    routes::routes,
 };
 use crate::contract::{Body, Refusal, body::Schema, document::RunRefusals};
 

@@ -15,9 +15,9 @@ pub(crate) mod save;
 pub(crate) mod view;
 pub(crate) mod which;
 
-use utoipa_axum::{router::UtoipaMethodRouter, routes};
+use utoipa_axum::router::UtoipaMethodRouter;
 
-use super::{AppState, socket};
+use super::{AppState, routes::routes, socket};
 
 /// The routes.
 pub(crate) fn routes() -> Vec<UtoipaMethodRouter<AppState>> {

@@ -3,7 +3,7 @@
 use axum::{Json, extract::State};
 use bulkhead_store::{FolderFilter, PAGE_MAX, Paging};
 use utoipa::openapi::RefOr;
-use utoipa_axum::{router::UtoipaMethodRouter, routes};
+use utoipa_axum::router::UtoipaMethodRouter;
 
 use super::{
     files, find, passages, read,
@@ -17,7 +17,7 @@ use crate::{
         document::Refusals,
         query::{FromQuery, Query},
     },
-    http::{AppState, archives::view::PassageView, missing, query::Path, scope},
+    http::{AppState, archives::view::PassageView, missing, query::Path, routes::routes, scope},
 };
 
 /// Entries of one answer where the client names no number.

@@ -16,9 +16,9 @@ pub(crate) mod upload;
 pub(crate) mod view;
 
 use bulkhead_domain::id::FolderId;
-use utoipa_axum::{router::UtoipaMethodRouter, routes};
+use utoipa_axum::router::UtoipaMethodRouter;
 
-use super::{AppState, missing};
+use super::{AppState, missing, routes::routes};
 use crate::contract::Refusal;
 
 /// The routes.

@@ -29,9 +29,9 @@ use axum::{
     Router,
     routing::{patch, post},
 };
-use utoipa_axum::{router::UtoipaMethodRouter, routes};
+use utoipa_axum::router::UtoipaMethodRouter;
 
-use super::{AppState, socket};
+use super::{AppState, routes::routes, socket};
 
 /// The routes.
 pub(crate) fn routes() -> Vec<UtoipaMethodRouter<AppState>> {

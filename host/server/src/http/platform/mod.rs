@@ -16,9 +16,9 @@ pub(crate) mod page;
 pub(crate) mod projects;
 pub(crate) mod users;
 
-use utoipa_axum::{router::UtoipaMethodRouter, routes};
+use utoipa_axum::router::UtoipaMethodRouter;
 
-use super::AppState;
+use super::{AppState, routes::routes};
 
 /// What all paths of the platform begin with.
 pub(crate) const ROOT: &str = "/api/v1/";

@@ -16,9 +16,9 @@ mod query;
 pub(crate) mod variables;
 mod view;
 
-use utoipa_axum::{router::UtoipaMethodRouter, routes};
+use utoipa_axum::router::UtoipaMethodRouter;
 
-use super::AppState;
+use super::{AppState, routes::routes};
 use crate::contract::{Refusal, id};
 
 /// The routes.

@@ -6,12 +6,12 @@ pub(crate) mod servers;
 pub(crate) mod tools;
 
 use bulkhead_store::McpServerRecord;
-use utoipa_axum::{router::UtoipaMethodRouter, routes};
+use utoipa_axum::router::UtoipaMethodRouter;
 
 use crate::{
     app::App,
     contract::Refusal,
-    http::{AppState, missing},
+    http::{AppState, missing, routes::routes},
 };
 
 /// The routes.

@@ -12,9 +12,9 @@ pub(crate) mod read;
 pub(crate) mod runs;
 pub(crate) mod spawn;
 
-use utoipa_axum::{router::UtoipaMethodRouter, routes};
+use utoipa_axum::router::UtoipaMethodRouter;
 
-use crate::http::AppState;
+use crate::http::{AppState, routes::routes};
 
 /// The routes.
 pub(super) fn routes() -> Vec<UtoipaMethodRouter<AppState>> {

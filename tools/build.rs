@@ -25,7 +25,8 @@ fn main() -> anyhow::Result<()> {
     }
     let code = match made {
         Ok(component) => format!(
-            "/// The Python runtime.\npub const PYTHON: Result<&[u8], &str> = Ok(include_bytes!({component:?}));\n"
+            "/// The Python runtime.\npub const PYTHON: Result<&[u8], &str> = Ok({});\n",
+            bulkhead_guest_build::embed::bytes_of(&component)
         ),
         Err(reason) => {
             let reason = format!("{reason:#}");

@@ -111,6 +111,13 @@ fn instruct(path: &Path) {
     println!("cargo::rerun-if-changed={}", path.display());
 }
 
+/// The bytes of a file as an expression. They are those of a static: bytes of a constant stand in a
+/// program once for each piece of it that is compiled by itself and uses them.
+pub fn bytes_of(path: &Path) -> String {
+    let bytes = format!("include_bytes!({path:?})");
+    format!("{{ static BYTES: [u8; {bytes}.len()] = *{bytes}; &BYTES }}")
+}
+
 fn constants(embedded: &[(&str, PathBuf)], apart: &[&str]) -> String {
     let mut code = String::new();
     let mut all = String::new();
@@ -119,7 +126,8 @@ fn constants(embedded: &[(&str, PathBuf)], apart: &[&str]) -> String {
         // Writing to a String does not fail.
         let _ = writeln!(
             code,
-            "/// The component `{name}`.\npub const {constant}: &[u8] = include_bytes!({path:?});\n"
+            "/// The component `{name}`.\npub const {constant}: &[u8] = {};\n",
+            bytes_of(path)
         );
         if !apart.contains(name) {
             let _ = write!(all, "({name:?}, {constant}), ");
@@ -162,7 +170,7 @@ mod tests {
         let code = constants(&embedded, &["javascript"]);
         assert!(
             code.contains(
-                r#"pub const WEB_SEARCH: &[u8] = include_bytes!("/out/web_search.wasm");"#
+                r#"pub const WEB_SEARCH: &[u8] = { static BYTES: [u8; include_bytes!("/out/web_search.wasm").len()]"#
             ),
             "{code}"
         );

@@ -7,7 +7,9 @@ use std::time::Duration;
 use bulkhead_domain::{Run, StopReason};
 use bulkhead_store::{StepCommit, StoreError};
 
-use crate::{AgentError, Engine, RunType, active::ThreadKey, driver::told, thread::Thread};
+use crate::{
+    AgentError, Engine, RunType, active::ThreadKey, compiled_here, driver::told, thread::Thread,
+};
 
 impl Engine {
     /// Ends the runs that nobody has worked on for so long, all of them where it is none: they have
@@ -17,6 +19,7 @@ impl Engine {
     /// # Errors
     ///
     /// Failures of the database; the runs that came before are ended by then.
+    #[compiled_here]
     pub async fn fail_abandoned(&self, silence: Option<Duration>) -> Result<Vec<Run>, AgentError> {
         let fault = AgentError::Abandoned.fault();
         let error = |run: &Run| {

@@ -3,7 +3,7 @@
 use bulkhead_domain::id::{AgentId, RunId};
 use bulkhead_store::{StoreError, ThreadFilter};
 
-use crate::{AgentError, Engine, active::Closing};
+use crate::{AgentError, Engine, active::Closing, compiled_here};
 
 /// Threads of an agent in which nothing goes on here, and nothing begins until this is dropped.
 #[must_use = "runs may begin again when it is dropped"]
@@ -27,6 +27,7 @@ impl Engine {
     /// # Errors
     ///
     /// Failures of the database.
+    #[compiled_here]
     pub async fn close(
         &self,
         agent_id: AgentId,

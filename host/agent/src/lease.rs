@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use bulkhead_domain::{Timestamp, id::RunId};
 use parking_lot::Mutex;
 
-use crate::{AgentError, Engine};
+use crate::{AgentError, Engine, compiled_here};
 
 /// A server that was silent for this part of what makes it lose its turns asks whether it has them
 /// still. It says a word each second, and of a run that is locked at that moment none: so the pause
@@ -80,6 +80,7 @@ impl Engine {
     /// # Errors
     ///
     /// Failures of the database, and where it takes too long.
+    #[compiled_here]
     pub async fn say_alive(&self) -> Result<(), AgentError> {
         let silence = self.turn_silence();
         let most = silence.map_or(SAID_UNSHARED, |silence| silence / SAID_PART);
@@ -101,6 +102,7 @@ impl Engine {
     /// # Errors
     ///
     /// Failures of the database.
+    #[compiled_here]
     pub async fn heed_others(&self) -> Result<(), AgentError> {
         let running = self.running();
         if running.is_empty() {

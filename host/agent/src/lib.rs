@@ -54,6 +54,10 @@ mod transcript;
 mod turn;
 pub mod upkeep;
 
+/// Boxes an async function, so that this crate compiles what it does. The body of one that is not
+/// boxed is compiled by every crate that awaits it, once more.
+pub(crate) use async_recursion::async_recursion as compiled_here;
+
 pub use active::ThreadKey;
 pub use closing::Closed;
 pub use compact::CompactionReport;

@@ -4,7 +4,7 @@
 use bulkhead_domain::{Agent, Conversation, LlmConfig};
 use bulkhead_llm::catalog::{keep_settings, settings};
 
-use crate::{AgentError, Engine, active::ThreadKey, ports::Models, thread};
+use crate::{AgentError, Engine, active::ThreadKey, compiled_here, ports::Models, thread};
 
 impl Engine {
     /// The model of a thread.
@@ -13,6 +13,7 @@ impl Engine {
     ///
     /// For an agent or conversation that is not there, a conversation's model that nobody has, and
     /// failures of the database.
+    #[compiled_here]
     pub async fn model_of(&self, key: ThreadKey) -> Result<LlmConfig, AgentError> {
         let agent = self.store().agent(&key.agent_id).await?;
         let agent = agent.ok_or(AgentError::NoAgent(key.agent_id))?;
@@ -28,6 +29,7 @@ impl Engine {
     /// # Errors
     ///
     /// For a model that nobody has, and failures of the database.
+    #[compiled_here]
     pub async fn model_instead(
         &self,
         own: &LlmConfig,

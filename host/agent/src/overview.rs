@@ -12,6 +12,7 @@ use crate::{
     AgentError, Engine,
     active::ThreadKey,
     compact::{text_tokens, tokens},
+    compiled_here,
     thread::{self, Thread},
     toolset::spec,
 };
@@ -55,6 +56,7 @@ impl Engine {
     /// # Errors
     ///
     /// For an agent or conversation that is not there, and failures of the database.
+    #[compiled_here]
     pub async fn context(
         &self,
         agent_id: AgentId,

@@ -17,7 +17,7 @@ use tokio::sync::OwnedMutexGuard;
 use crate::{
     AgentError, Engine,
     active::ThreadKey,
-    approval,
+    approval, compiled_here,
     driver::StepServices,
     error::expect_active,
     ports::{Executed, Invocation},
@@ -51,6 +51,7 @@ pub struct Held {
 impl Engine {
     /// Waits until no run of this server works on an agent's default thread, and lets none work there
     /// for as long as the answer is kept. For changes of what its model sees.
+    #[compiled_here]
     pub async fn hold(&self, agent_id: AgentId) -> Held {
         let key = ThreadKey::default_of(agent_id);
         Held {
@@ -63,6 +64,7 @@ impl Engine {
     /// # Errors
     ///
     /// For an agent or conversation that is not there, and failures of the database.
+    #[compiled_here]
     pub async fn recompile(
         &self,
         agent_id: AgentId,
@@ -93,6 +95,7 @@ impl Engine {
     /// # Errors
     ///
     /// Failures of the database; those agents that came before are done by then.
+    #[compiled_here]
     pub async fn recompile_for_block(&self, block: &BlockId) -> Result<(), AgentError> {
         let mut seen = BTreeMap::new();
         self.note_agents_of(block, None, &mut seen).await?;
@@ -204,6 +207,7 @@ impl Engine {
     /// # Errors
     ///
     /// Failures of the database.
+    #[compiled_here]
     pub async fn recompile_after_change(&self, agent_id: AgentId) -> Result<(), AgentError> {
         match self.show_memory(ThreadKey::default_of(agent_id)).await {
             // It was deleted meanwhile.
@@ -251,6 +255,7 @@ impl Engine {
     /// # Errors
     ///
     /// For an agent that is not there, and failures of the database.
+    #[compiled_here]
     pub async fn reset(
         &self,
         agent_id: AgentId,
@@ -292,6 +297,7 @@ impl Engine {
     /// # Errors
     ///
     /// Failures of the database.
+    #[compiled_here]
     pub async fn pending_approval(&self, agent: &Agent) -> Result<Option<Message>, AgentError> {
         let Some(last) = agent.message_ids.last() else {
             return Ok(None);
@@ -305,6 +311,7 @@ impl Engine {
     /// # Errors
     ///
     /// Failures of the database.
+    #[compiled_here]
     pub async fn pending_approvals(
         &self,
         agents: &[Agent],
@@ -325,6 +332,7 @@ impl Engine {
     ///
     /// For an agent that is not there, [`AgentError::Paused`] and [`AgentError::Terminated`], and
     /// failures of the database. That the tool failed is no error here.
+    #[compiled_here]
     pub async fn run_tool(
         &self,
         agent_id: AgentId,

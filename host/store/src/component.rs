@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Result, Store, StoreError, check,
+    Result, Store, StoreError, check, compiled_here,
     sql::{Durability, Row, Statement, Transaction},
     state,
 };
@@ -166,6 +166,7 @@ impl Store {
     }
 
     /// Makes a version the active one of its name and retires the former: consent was given.
+    #[compiled_here]
     pub async fn activate_component(&self, name: &str, digest: &Digest) -> Result<ComponentRecord> {
         let missing = || StoreError::NotFound {
             what: "component",
@@ -188,6 +189,7 @@ impl Store {
     }
 
     /// The version with this digest.
+    #[compiled_here]
     pub async fn component(&self, digest: &Digest) -> Result<Option<ComponentRecord>> {
         let mut query = Statement::new(COLUMNS);
         query.push(" AND digest = ").push_value(digest.to_string());
@@ -200,6 +202,7 @@ impl Store {
     }
 
     /// The active version of this name.
+    #[compiled_here]
     pub async fn component_by_name(&self, name: &str) -> Result<Option<ComponentRecord>> {
         check::name("the component's name", name)?;
         self.database()
@@ -211,6 +214,7 @@ impl Store {
     }
 
     /// Versions, the newest first.
+    #[compiled_here]
     pub async fn components(&self, filter: &ComponentFilter) -> Result<Vec<ComponentRecord>> {
         let mut query = Statement::new(COLUMNS);
         if let Some(name) = &filter.name {
@@ -240,6 +244,7 @@ impl Store {
     }
 
     /// The bytes of a version, checked against its digest.
+    #[compiled_here]
     pub async fn component_bytes(&self, digest: &Digest) -> Result<Option<Vec<u8>>> {
         let query = Statement::new("SELECT bytes FROM components WHERE digest = $1");
         let row = self
@@ -260,6 +265,7 @@ impl Store {
     /// Deletes a version; with the last one of a name its grants and its tools' state
     /// go too. Receipts stay.
     /// Whether it was there.
+    #[compiled_here]
     pub async fn delete_component(&self, digest: &Digest) -> Result<bool> {
         let mut transaction = self.database().begin(Durability::Power).await?;
         let Some(stored) = find(&mut transaction, digest).await? else {

@@ -6,7 +6,7 @@ use serde_json::Value;
 use zeroize::Zeroizing;
 
 use crate::{
-    Result, Store, StoreError, check,
+    Result, Store, StoreError, check, compiled_here,
     sql::{Durability, Row, Statement},
 };
 
@@ -78,6 +78,7 @@ impl std::fmt::Debug for CredentialSecret {
 
 impl Store {
     /// Stores a credential, in place of one with the same name.
+    #[compiled_here]
     pub async fn put_credential(&self, new: NewCredential) -> Result<Credential> {
         check::name("the credential's name", &new.name)?;
         if new.secret.len() > SECRET_MAX {
@@ -136,6 +137,7 @@ impl Store {
     }
 
     /// All credentials by name, without their secrets.
+    #[compiled_here]
     pub async fn credentials(&self) -> Result<Vec<Credential>> {
         let mut query = Statement::new("SELECT ");
         query.push(COLUMNS).push(" FROM credentials ORDER BY name");
@@ -149,6 +151,7 @@ impl Store {
 
     /// A credential with its secret. [`StoreError::Corrupt`] where the row is not as this
     /// installation wrote it.
+    #[compiled_here]
     pub async fn reveal_credential(&self, name: &str) -> Result<Option<CredentialSecret>> {
         check::name("the credential's name", name)?;
         let mut query = Statement::new("SELECT ");
@@ -173,6 +176,7 @@ impl Store {
     }
 
     /// Deletes a credential. Whether it was there.
+    #[compiled_here]
     pub async fn delete_credential(&self, name: &str) -> Result<bool> {
         check::name("the credential's name", name)?;
         let mut transaction = self.database().begin(Durability::Power).await?;

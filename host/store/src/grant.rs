@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Result, Store, StoreError, check,
+    Result, Store, StoreError, check, compiled_here,
     sql::{Durability, Row, Statement},
 };
 
@@ -71,6 +71,7 @@ pub struct GrantFilter {
 
 impl Store {
     /// Stores a grant, in place of one with the same id.
+    #[compiled_here]
     pub async fn put_grant(&self, grant: &Grant) -> Result<()> {
         check::name("the grant's component", &grant.component)?;
         if let Some(tool) = &grant.tool {
@@ -109,6 +110,7 @@ impl Store {
     }
 
     /// The grant with this id, expired or not.
+    #[compiled_here]
     pub async fn grant(&self, id: &GrantId) -> Result<Option<Grant>> {
         let mut query = Statement::new(COLUMNS);
         query.push(" AND id = ").push_value(id.to_string());
@@ -121,6 +123,7 @@ impl Store {
     }
 
     /// Grants, the newest first.
+    #[compiled_here]
     pub async fn grants(&self, filter: &GrantFilter) -> Result<Vec<Grant>> {
         let mut query = Statement::new(COLUMNS);
         for (what, name) in [
@@ -165,6 +168,7 @@ impl Store {
     }
 
     /// Takes back all grants that name exactly this tool of this component. How many there were.
+    #[compiled_here]
     pub async fn delete_grants_of(&self, component: &str, tool: &str) -> Result<u64> {
         check::name("the grant's component", component)?;
         let mut transaction = self.database().begin(Durability::Power).await?;
@@ -177,6 +181,7 @@ impl Store {
     }
 
     /// Takes a grant back. Whether it was there.
+    #[compiled_here]
     pub async fn revoke_grant(&self, id: &GrantId) -> Result<bool> {
         let mut transaction = self.database().begin(Durability::Power).await?;
         let revoke = Statement::new("DELETE FROM grants WHERE id = $1").bind(id.to_string());

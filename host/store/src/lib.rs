@@ -102,6 +102,10 @@ mod upserted;
 pub mod usage;
 pub mod user;
 
+/// Boxes an async function, so that this crate compiles what it does. The body of one that is not
+/// boxed is compiled by every crate that awaits it, once more.
+pub(crate) use async_recursion::async_recursion as compiled_here;
+
 pub use agent::{AgentFilter, AgentOrder, AgentRelations, EquippedAgent, NewAgent, TagFilter};
 pub use agent_type::AgentTypeFilter;
 pub use archive::{ArchiveAgentsFilter, ArchiveFilter};

@@ -12,7 +12,8 @@ use std::collections::{HashMap, HashSet};
 use bulkhead_domain::platform::UserId;
 
 use crate::{
-    Result, Store, StoreError, check, message::lists, sql::Statement, tool::FILTER_LIST_MAX,
+    Result, Store, StoreError, check, compiled_here, message::lists, sql::Statement,
+    tool::FILTER_LIST_MAX,
 };
 
 /// What an id begins with, and the query for the users who made the things with such ids; it ends
@@ -120,6 +121,7 @@ impl Store {
     /// Whose the things with these ids are, of whatever kinds (`agent-`, `block-`, `tool-`,
     /// `archive-`, `identity-`, `group-`, `conv-`, `run-`, `step-`, `message-`, `passage-`,
     /// `source-`, `file-`, `file_agent-`): an entry for each that is there. [`FILTER_LIST_MAX`] at once at most.
+    #[compiled_here]
     pub async fn owners(&self, ids: &[&str]) -> Result<HashMap<String, Owner>> {
         if ids.len() > FILTER_LIST_MAX {
             return Err(StoreError::Quota {

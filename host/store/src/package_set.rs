@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Result, Store, StoreError, check,
+    Result, Store, StoreError, check, compiled_here,
     sql::{Durability, Row, Statement},
     tool,
 };
@@ -73,6 +73,7 @@ pub struct PackageSetFilter {
 
 impl Store {
     /// Stores a package set. One that is there already stays as it is and counts as used now.
+    #[compiled_here]
     pub async fn put_package_set(&self, new: NewPackageSet) -> Result<PackageSet> {
         let too_large = "is larger than 1 MiB";
         let json = |what, value| check::json(what, value, PACKAGE_SET_MAX, too_large);
@@ -108,6 +109,7 @@ impl Store {
     }
 
     /// The package set with this digest.
+    #[compiled_here]
     pub async fn package_set(&self, digest: &Digest) -> Result<Option<PackageSet>> {
         let mut query = select();
         query.push(" AND digest = ").push_value(digest.to_string());
@@ -117,6 +119,7 @@ impl Store {
 
     /// Remembers that a package set is used now, to about a minute ([`TOUCH_MICROS`]). Whether
     /// it is there.
+    #[compiled_here]
     pub async fn touch_package_set(&self, digest: &Digest) -> Result<bool> {
         let now = Timestamp::now();
         let query = "SELECT last_used_at FROM package_sets WHERE digest = $1";
@@ -138,6 +141,7 @@ impl Store {
     }
 
     /// Package sets, the least recently used first.
+    #[compiled_here]
     pub async fn package_sets(&self, filter: &PackageSetFilter) -> Result<Vec<PackageSet>> {
         let mut query = select();
         query.push_if(" AND last_used_at < ", filter.unused_since);
@@ -158,6 +162,7 @@ impl Store {
 
     /// Deletes a package set; [`StoreError::InUse`] where a tool refers to it. Whether it was
     /// there.
+    #[compiled_here]
     pub async fn delete_package_set(&self, digest: &Digest) -> Result<bool> {
         let mut transaction = self.database().begin(Durability::Power).await?;
         tool::lock(&mut transaction).await?;

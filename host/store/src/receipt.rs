@@ -3,7 +3,7 @@
 use bulkhead_domain::{Digest, Outcome, Receipt, Timestamp, id::ReceiptId};
 
 use crate::{
-    Result, Store, StoreError, check,
+    Result, Store, StoreError, check, compiled_here,
     sql::{Durability, Row, Statement, Transaction},
 };
 
@@ -48,6 +48,7 @@ struct Prepared {
 impl Store {
     /// Stores receipts: all of them or, on an error, none. One that is already stored is left
     /// as it is, so that a batch whose commit was not acknowledged can be sent again.
+    #[compiled_here]
     pub async fn put_receipts(&self, receipts: &[Receipt]) -> Result<()> {
         if receipts.is_empty() {
             return Ok(());
@@ -66,6 +67,7 @@ impl Store {
     }
 
     /// The receipt with this id.
+    #[compiled_here]
     pub async fn receipt(&self, id: &ReceiptId) -> Result<Option<Receipt>> {
         let query = Statement::new("SELECT document FROM receipts WHERE id = $1");
         let row = self.database().optional(query.bind(id.to_string())).await?;
@@ -73,6 +75,7 @@ impl Store {
     }
 
     /// Receipts, the newest call first.
+    #[compiled_here]
     pub async fn receipts(&self, filter: &ReceiptFilter) -> Result<Vec<Receipt>> {
         let mut query = Statement::new("SELECT document FROM receipts WHERE 1 = 1");
         query.push_if(
@@ -108,6 +111,7 @@ impl Store {
     /// Deletes the receipts of calls that arrived before `older_than`, and the oldest ones
     /// beyond `keep_max`; gives how many. Deletes in short transactions, the oldest first, so
     /// it may be dropped at any time and called again.
+    #[compiled_here]
     pub async fn prune_receipts(
         &self,
         older_than: Option<Timestamp>,

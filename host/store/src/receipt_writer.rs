@@ -15,7 +15,7 @@ use tokio::{
     time::{Instant, sleep, timeout_at},
 };
 
-use crate::{Result, Store, StoreError};
+use crate::{Result, Store, StoreError, compiled_here};
 
 /// Receipts of one commit. At this size the commit itself no longer counts.
 pub const BATCH_MAX: usize = 256;
@@ -64,6 +64,7 @@ impl ReceiptWriter {
     }
 
     /// Queues a receipt; waits where the queue is full.
+    #[compiled_here]
     pub async fn write(&self, receipt: Receipt) -> Result<()> {
         let message = Message::Write(Box::new(receipt));
         self.queue
@@ -74,6 +75,7 @@ impl ReceiptWriter {
 
     /// Waits until all that was queued before is committed. [`StoreError::Lost`] where some of
     /// it, or of what came before an earlier flush that nobody waited for, went to the log.
+    #[compiled_here]
     pub async fn flush(&self) -> Result<()> {
         let (done, answer) = oneshot::channel();
         self.queue
@@ -89,6 +91,7 @@ impl ReceiptWriter {
 
     /// Refuses further receipts, writes what is queued, and ends the task. Closing again waits
     /// for the first to finish.
+    #[compiled_here]
     pub async fn close(&self) {
         // An error says that the task has already ended.
         self.queue.send(Message::Close).await.ok();

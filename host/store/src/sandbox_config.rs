@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Result, SandboxType, Store, StoreError, Upserted, check,
+    Result, SandboxType, Store, StoreError, Upserted, check, compiled_here,
     sql::{Durability, Row, Statement, Transaction},
 };
 
@@ -59,6 +59,7 @@ pub struct SandboxConfigFilter {
 
 impl Store {
     /// Stores a configuration; [`StoreError::NameTaken`] where its kind of sandbox has one.
+    #[compiled_here]
     pub async fn create_sandbox_config(&self, new: NewSandboxConfig) -> Result<SandboxConfig> {
         let sandbox_type = new.sandbox_type;
         let mut insert = insert(&new_id(), new)?;
@@ -78,6 +79,7 @@ impl Store {
 
     /// Stores a configuration in place of the one that its kind of sandbox has, whose id and
     /// variables stay.
+    #[compiled_here]
     pub async fn upsert_sandbox_config(
         &self,
         new: NewSandboxConfig,
@@ -105,6 +107,7 @@ impl Store {
     }
 
     /// The configuration with this id.
+    #[compiled_here]
     pub async fn sandbox_config(&self, id: &str) -> Result<Option<SandboxConfig>> {
         check::name("the sandbox configuration's id", id)?;
         let row = self.database().optional(by_id(id)).await?;
@@ -112,6 +115,7 @@ impl Store {
     }
 
     /// The configuration for this kind of sandbox.
+    #[compiled_here]
     pub async fn sandbox_config_by_type(
         &self,
         sandbox_type: SandboxType,
@@ -125,6 +129,7 @@ impl Store {
     }
 
     /// Configurations, the oldest first.
+    #[compiled_here]
     pub async fn sandbox_configs(
         &self,
         filter: &SandboxConfigFilter,
@@ -183,6 +188,7 @@ impl Store {
     }
 
     /// Deletes a configuration with its variables. Whether it was there.
+    #[compiled_here]
     pub async fn delete_sandbox_config(&self, id: &str) -> Result<bool> {
         check::name("the sandbox configuration's id", id)?;
         let mut transaction = self.database().begin(Durability::Power).await?;

@@ -5,7 +5,7 @@ use bulkhead_domain::Timestamp;
 use zeroize::Zeroizing;
 
 use crate::{
-    Result, SandboxType, Store, StoreError, Upserted, check,
+    Result, SandboxType, Store, StoreError, Upserted, check, compiled_here,
     sandbox_config::{self, check_user},
     seal::Sealer,
     sql::{Durability, Row, Statement, Transaction},
@@ -78,6 +78,7 @@ impl std::fmt::Debug for SandboxVariable {
 impl Store {
     /// Stores a variable of a configuration; [`StoreError::NameTaken`] where it has one of
     /// that key.
+    #[compiled_here]
     pub async fn create_sandbox_variable(
         &self,
         config_id: &str,
@@ -88,6 +89,7 @@ impl Store {
     }
 
     /// Stores a variable of a configuration, in place of one of that key, whose id stays.
+    #[compiled_here]
     pub async fn upsert_sandbox_variable(
         &self,
         config_id: &str,
@@ -136,6 +138,7 @@ impl Store {
 
     /// The variable with this id. [`StoreError::Corrupt`] where its row is not as this
     /// installation wrote it.
+    #[compiled_here]
     pub async fn sandbox_variable(&self, id: &str) -> Result<Option<SandboxVariable>> {
         check::name("the sandbox variable's id", id)?;
         let mut query = Statement::new(SELECT);
@@ -147,6 +150,7 @@ impl Store {
     /// Variables of a configuration, the oldest first: those that follow the one with the id
     /// `after`, [`crate::PAGE_DEFAULT`] where no limit is said, never over
     /// [`crate::PAGE_MAX`].
+    #[compiled_here]
     pub async fn sandbox_variables(
         &self,
         config_id: &str,
@@ -177,6 +181,7 @@ impl Store {
 
     /// What tools in this kind of sandbox find in their environment, by key. Empty where
     /// nothing is configured.
+    #[compiled_here]
     pub async fn sandbox_variables_of(
         &self,
         sandbox_type: SandboxType,
@@ -228,6 +233,7 @@ impl Store {
     }
 
     /// Deletes a variable. Whether it was there.
+    #[compiled_here]
     pub async fn delete_sandbox_variable(&self, id: &str) -> Result<bool> {
         check::name("the sandbox variable's id", id)?;
         let mut transaction = self.database().begin(Durability::Power).await?;

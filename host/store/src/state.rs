@@ -1,7 +1,7 @@
 //! Tool state: small values that a tool keeps between its calls, changed by compare and swap.
 
 use crate::{
-    Result, Store, StoreError, check,
+    Result, Store, StoreError, check, compiled_here,
     sql::{Durability, Statement, Transaction},
 };
 
@@ -70,6 +70,7 @@ struct Stored {
 
 impl Store {
     /// The value of a key.
+    #[compiled_here]
     pub async fn state_get(&self, space: &StateNamespace, key: &str) -> Result<Option<StateEntry>> {
         space.check()?;
         check_key(key)?;
@@ -87,6 +88,7 @@ impl Store {
 
     /// Writes a value if the key has the version `expected`, or does not exist where that is
     /// none; gives the new version. Otherwise [`StoreError::Conflict`].
+    #[compiled_here]
     pub async fn state_put(
         &self,
         space: &StateNamespace,
@@ -143,6 +145,7 @@ impl Store {
     }
 
     /// Deletes a key that has the version `expected`. Otherwise [`StoreError::Conflict`].
+    #[compiled_here]
     pub async fn state_delete(
         &self,
         space: &StateNamespace,
@@ -171,6 +174,7 @@ impl Store {
     }
 
     /// The keys with this prefix, in the order of their bytes, [`crate::PAGE_MAX`] at most.
+    #[compiled_here]
     pub async fn state_keys(
         &self,
         space: &StateNamespace,
@@ -195,6 +199,7 @@ impl Store {
     }
 
     /// Deletes a whole namespace. Whether it held anything.
+    #[compiled_here]
     pub async fn clear_state(&self, space: &StateNamespace) -> Result<bool> {
         space.check()?;
         let mut transaction = self.database().begin(Durability::Process).await?;

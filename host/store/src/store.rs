@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
-    InstallationKey, Result, StoreError,
+    InstallationKey, Result, StoreError, compiled_here,
     seal::Sealer,
     sql::{Database, Durability, Options, Statement},
 };
@@ -25,11 +25,13 @@ impl Store {
     /// `url` is `sqlite:///path/file.db` (made where it is missing, with its folder),
     /// `sqlite::memory:` (gone when the store is closed), or `postgres://…`. A database from a
     /// newer release, or one that was made with another key, is refused and not changed.
+    #[compiled_here]
     pub async fn open(url: &str, key: InstallationKey) -> Result<Self> {
         Self::open_with(url, key, Options::default()).await
     }
 
     /// Like [`Store::open`], with options.
+    #[compiled_here]
     pub async fn open_with(url: &str, key: InstallationKey, options: Options) -> Result<Self> {
         let database = Database::connect(url, &options).await?;
         let store = Self {
@@ -71,6 +73,7 @@ impl Store {
     }
 
     /// Whether the database answers.
+    #[compiled_here]
     pub async fn ping(&self) -> Result<()> {
         self.database()
             .all(Statement::new("SELECT 1"))
@@ -80,6 +83,7 @@ impl Store {
 
     /// Waits for what runs, then closes every connection. What is called later fails with
     /// [`StoreError::Unavailable`].
+    #[compiled_here]
     pub async fn close(&self) {
         self.database().close().await;
     }

@@ -33,7 +33,7 @@ use sqlx::{
     postgres::PgConnectOptions,
 };
 
-use crate::{InstallationKey, Options, Store};
+use crate::{InstallationKey, Options, Store, compiled_here};
 
 /// A server to use instead of a private cluster: the URL of a database whose user may create
 /// databases.
@@ -65,6 +65,7 @@ pub struct TestDatabase {
 
 impl TestDatabase {
     /// A new database; none where it must be Postgres and there is none.
+    #[compiled_here]
     pub async fn create(kind: Kind) -> Option<Self> {
         let key = InstallationKey::generate().expect("the system gives random bytes");
         let (url, folder) = match kind {
@@ -106,17 +107,20 @@ impl TestDatabase {
     }
 
     /// Opens it.
+    #[compiled_here]
     pub async fn open(&self) -> Store {
         self.open_with(Options::default()).await
     }
 
     /// Opens it with options.
+    #[compiled_here]
     pub async fn open_with(&self, options: Options) -> Store {
         let opened = Store::open_with(&self.url, self.key(), options).await;
         opened.expect("a test's database opens")
     }
 
     /// Runs a script past the store, as somebody with access to the database can.
+    #[compiled_here]
     pub async fn script(&self, script: &str) {
         let script = sqlx::raw_sql(sqlx::AssertSqlSafe(script.to_owned()));
         let (done, closed) = match self.kind {

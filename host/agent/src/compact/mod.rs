@@ -24,6 +24,7 @@ use crate::{
     AgentError, Engine,
     active::ThreadKey,
     asked::SUMMARIZATION,
+    compiled_here,
     error::expect_active,
     fallback,
     pack::{self, CompactionStats},
@@ -88,6 +89,7 @@ impl Engine {
     /// [`AgentError::Invalid`] for settings that there are not,
     /// [`AgentError::NothingToCompact`] where it would not get shorter, [`AgentError::Paused`] and
     /// [`AgentError::Terminated`], and failures of the model.
+    #[compiled_here]
     pub async fn compact(
         &self,
         key: ThreadKey,

@@ -6,7 +6,9 @@ use bulkhead_llm::ChatRequest;
 use tokio_util::sync::CancellationToken;
 
 use super::{Driver, Job, Start};
-use crate::{AgentError, Engine, event::Listener, request::RunRequest, thread::Thread};
+use crate::{
+    AgentError, Engine, compiled_here, event::Listener, request::RunRequest, thread::Thread,
+};
 
 /// A question that nobody asks.
 #[derive(Debug, Clone)]
@@ -25,6 +27,7 @@ impl Engine {
     ///
     /// As those of a run before its first question, and [`AgentError::Invalid`] for a decision on
     /// calls that wait: what follows them depends on what they give.
+    #[compiled_here]
     pub async fn preview(&self, request: RunRequest) -> Result<Preview, AgentError> {
         let thread = Thread::load(self.store(), request.thread()).await?;
         let job = Job {

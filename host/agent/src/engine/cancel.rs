@@ -10,7 +10,7 @@ use bulkhead_store::{StoreError, ThreadFilter};
 use tokio::sync::OwnedMutexGuard;
 
 use super::Engine;
-use crate::{AgentError, active::ThreadKey, approval, thread::Thread};
+use crate::{AgentError, active::ThreadKey, approval, compiled_here, thread::Thread};
 
 /// How long a request to cancel waits for a run that was faster before it cancels that one too: most
 /// are refused at once, because the thread waits for an approval.
@@ -53,6 +53,7 @@ impl Engine {
     /// # Errors
     ///
     /// If nothing goes on and nothing waits.
+    #[compiled_here]
     pub async fn cancel(
         &self,
         agent_id: AgentId,
@@ -134,6 +135,7 @@ impl Engine {
     /// # Errors
     ///
     /// Failures of the database.
+    #[compiled_here]
     pub async fn cancel_one(&self, run_id: RunId, agent_id: AgentId) -> Result<bool, AgentError> {
         let is_cancelled = self.end_one(run_id, agent_id).await?;
         if is_cancelled {
@@ -244,6 +246,7 @@ impl Engine {
     /// # Errors
     ///
     /// Failures of the database.
+    #[compiled_here]
     pub async fn cancel_runs(&self, agent_id: AgentId) -> Result<(), AgentError> {
         let mut cancelled = Vec::new();
         loop {

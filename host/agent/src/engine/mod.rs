@@ -17,6 +17,7 @@ use crate::{
     AgentError,
     active::{ActiveRun, ActiveRuns, ThreadKey, Undriven},
     by_hand::ByHand,
+    compiled_here,
     driver::Driver,
     event::{Event, Listener},
     lease::Said,
@@ -211,6 +212,7 @@ impl Engine {
     ///
     /// For an agent or conversation that is not there, [`AgentError::Paused`] and
     /// [`AgentError::Terminated`], [`AgentError::TooManyRuns`], and failures of the database.
+    #[compiled_here]
     pub async fn begin(&self, request: RunRequest) -> Result<Begun, AgentError> {
         let engine = self.clone();
         self.unbroken(async move { engine.note(request).await })
@@ -227,6 +229,7 @@ impl Engine {
     /// As those of [`Self::begin`], and [`AgentError::Busy`] while another run of the thread that began
     /// by this goes on here, or any works on another server that shares the database. One that began
     /// by [`Self::begin`] here is waited for, as it waits for others.
+    #[compiled_here]
     pub async fn begin_alone(&self, request: RunRequest) -> Result<Entry, AgentError> {
         let engine = self.clone();
         self.unbroken(async move { engine.note_alone(request).await })
@@ -376,6 +379,7 @@ impl Engine {
     /// # Errors
     ///
     /// If the run failed; it is stored as failed by then.
+    #[compiled_here]
     pub async fn drive(&self, begun: Begun, listener: Listener) -> Result<Outcome, Failure> {
         let run_id = begun.run.id;
         let engine = self.clone();
@@ -414,6 +418,7 @@ impl Engine {
     }
 
     /// Ends what goes on: runs are cancelled and stored as such. Nothing begins afterwards.
+    #[compiled_here]
     pub async fn finish(&self) {
         self.0.root.cancel();
         self.0.tracker.close();

@@ -11,7 +11,7 @@ use super::{
     tools::put_tools,
 };
 use crate::{
-    Result, Store, StoreError, block,
+    Result, Store, StoreError, block, compiled_here,
     folder::{open, put_folders},
     group::{insert_pair, lock_with_owned},
     instance::{expect_room, insert_instance},
@@ -29,6 +29,7 @@ impl Store {
     /// [`StoreError::NotFound`] where its project or its type is not there,
     /// [`StoreError::Invalid`] where the type is not active, and [`StoreError::Quota`] where the
     /// project has [`crate::instance::INSTANCES_MAX`].
+    #[compiled_here]
     pub async fn create_agent(&self, new: &NewAgent) -> Result<()> {
         let durability = if new.secrets.is_empty() {
             Durability::Process
@@ -44,6 +45,7 @@ impl Store {
     }
 
     /// The agent with this id.
+    #[compiled_here]
     pub async fn agent(&self, id: &AgentId) -> Result<Option<Agent>> {
         let row = self.database().optional(by_id(id)).await?;
         row.as_ref().map(record).transpose()
@@ -52,6 +54,7 @@ impl Store {
     /// Deletes an agent with its messages, runs, steps, secrets and tags, the groups that it leads,
     /// the agents that were made to look after its memory, and the state that tools keep on behalf of
     /// each. Its blocks, tools and identities stay. Whether it was there.
+    #[compiled_here]
     pub async fn delete_agent(&self, id: &AgentId) -> Result<bool> {
         let mut transaction = self.database().begin(Durability::Power).await?;
         let owned = match lock_with_owned(&mut transaction, id).await {

@@ -9,7 +9,7 @@ use super::{
     row,
     tools::{tools_by_agent, tools_queries},
 };
-use crate::{Result, Store, ToolRecord};
+use crate::{Result, Store, ToolRecord, compiled_here};
 
 /// An agent with what it works with.
 #[derive(Debug, Clone)]
@@ -25,6 +25,7 @@ pub struct EquippedAgent {
 impl Store {
     /// The agent with this id, with its blocks and its tools: what every request to an agent
     /// begins with, and so in one message to SQLite.
+    #[compiled_here]
     pub async fn equipped_agent(&self, id: &AgentId) -> Result<Option<EquippedAgent>> {
         let agents = [*id];
         let mut queries = vec![row::by_id(id), blocks_query(&agents)?];

@@ -10,7 +10,7 @@ use bulkhead_domain::{
 
 use super::row::{COLUMNS, record};
 use crate::{
-    Result, Store,
+    Result, Store, compiled_here,
     fold::pattern,
     owner::push_created_by,
     paging::{Listing, Paging, check_filter},
@@ -76,6 +76,7 @@ impl Store {
     /// Agents in the filter's order. A page may end before its limit
     /// ([`crate::tool::PAGE_BYTES_MAX`]); the last one is empty. [`crate::StoreError::NotFound`]
     /// where a cursor is no agent.
+    #[compiled_here]
     pub async fn agents(&self, filter: &AgentFilter) -> Result<Vec<Agent>> {
         filter.check()?;
         let conditions = |query: &mut Statement| filter.push_conditions(query);
@@ -85,6 +86,7 @@ impl Store {
     }
 
     /// How many agents there are, whatever the filter's page.
+    #[compiled_here]
     pub async fn count_agents(&self, filter: &AgentFilter) -> Result<u64> {
         filter.check()?;
         let conditions = |query: &mut Statement| filter.push_conditions(query);

@@ -12,13 +12,14 @@ use bulkhead_domain::{
 
 use super::limits;
 use crate::{
-    Result, Store, StoreError, block, identity,
+    Result, Store, StoreError, block, compiled_here, identity,
     sql::{Row, Statement, Transaction},
 };
 
 impl Store {
     /// The blocks of each of these agents, in the order in which they were attached. Every agent
     /// that is asked for has a list.
+    #[compiled_here]
     pub async fn blocks_of(&self, agents: &[AgentId]) -> Result<HashMap<AgentId, Vec<Block>>> {
         let rows = self.database().all(blocks_query(agents)?).await?;
         blocks_by_agent(agents, &rows)
@@ -26,6 +27,7 @@ impl Store {
 
     /// The identities of each of these agents, in the order in which they came. Every agent that
     /// is asked for has a list.
+    #[compiled_here]
     pub async fn identities_of(
         &self,
         agents: &[AgentId],

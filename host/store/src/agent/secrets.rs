@@ -12,7 +12,7 @@ use super::{
     relations::{asked, by_agent},
 };
 use crate::{
-    Result, Store, StoreError, check,
+    Result, Store, StoreError, check, compiled_here,
     sandbox_variable::{self, VARIABLE_VALUE_MAX},
     seal::Sealer,
     sql::{Row, Statement, Transaction},
@@ -24,6 +24,7 @@ impl Store {
     /// The secrets of each of these agents, in the order of their keys. Every agent that is
     /// asked for has a list. [`StoreError::Corrupt`] where a row is not as this installation
     /// wrote it.
+    #[compiled_here]
     pub async fn secrets_of(
         &self,
         agents: &[AgentId],

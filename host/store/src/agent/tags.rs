@@ -9,7 +9,7 @@ use super::{
     relations::{asked, by_agent, distinct},
 };
 use crate::{
-    Result, Store, check,
+    Result, Store, check, compiled_here,
     fold::{folded, pattern},
     owner::push_agent_created_by,
     sql::{Statement, Transaction},
@@ -36,6 +36,7 @@ pub struct TagFilter {
 
 impl Store {
     /// The tags that agents have, each once, in the order of their characters.
+    #[compiled_here]
     pub async fn agent_tags(&self, filter: &TagFilter) -> Result<Vec<String>> {
         let values = [
             &filter.name,
@@ -82,6 +83,7 @@ impl Store {
 
     /// The tags of each of these agents, in the order of their characters. Every agent that is
     /// asked for has a list.
+    #[compiled_here]
     pub async fn tags_of(&self, agents: &[AgentId]) -> Result<HashMap<AgentId, Vec<String>>> {
         let mut query = Statement::new("SELECT agent_id, tag FROM agent_tags WHERE agent_id IN (");
         query.push_list(asked(agents)?).push(" ORDER BY tag");

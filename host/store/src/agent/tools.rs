@@ -10,7 +10,7 @@ use super::{
     row::{self, by_id, record},
 };
 use crate::{
-    Result, Store, StoreError, ToolRecord, check,
+    Result, Store, StoreError, ToolRecord, check, compiled_here,
     sql::{Durability, Row, Statement, Transaction},
     tool,
 };
@@ -18,6 +18,7 @@ use crate::{
 impl Store {
     /// The tools of each of these agents, in the order in which they were attached. Every agent
     /// that is asked for has a list. A tool of several agents is in memory once.
+    #[compiled_here]
     pub async fn tools_of(
         &self,
         agents: &[AgentId],
@@ -27,6 +28,7 @@ impl Store {
     }
 
     /// The tool with this name, where the agent has it.
+    #[compiled_here]
     pub async fn tool_of_agent(&self, agent: &AgentId, name: &str) -> Result<Option<ToolRecord>> {
         check::text("the tool's name", name, tool::limits::NAME_MAX)?;
         let mut query = Statement::new("SELECT ");
@@ -41,6 +43,7 @@ impl Store {
     /// Gives an agent a tool. Whether it did not have it. Calls of one that requires approval by
     /// default wait from then on, by a rule that is stored together with it. [`StoreError::NotFound`] where there is
     /// no such agent or tool.
+    #[compiled_here]
     pub async fn attach_tool(&self, agent: &AgentId, tool_id: &str) -> Result<bool> {
         check::name("the tool's id", tool_id)?;
         let mut transaction = self.database().begin(Durability::Process).await?;
@@ -76,6 +79,7 @@ impl Store {
 
     /// Takes a tool from an agent. Whether it had it. [`StoreError::NotFound`] where there is no
     /// such agent.
+    #[compiled_here]
     pub async fn detach_tool(&self, agent: &AgentId, tool_id: &str) -> Result<bool> {
         check::name("the tool's id", tool_id)?;
         let mut transaction = self.database().begin(Durability::Process).await?;

@@ -4,7 +4,8 @@ use bulkhead_domain::platform::AgentType;
 
 use super::row::{COLUMNS, record};
 use crate::{
-    NumberedPage, Result, Store, check, fold::pattern, numbered::NumberedListing, sql::Statement,
+    NumberedPage, Result, Store, check, compiled_here, fold::pattern, numbered::NumberedListing,
+    sql::Statement,
 };
 
 const LISTING: NumberedListing = NumberedListing {
@@ -26,6 +27,7 @@ pub struct AgentTypeFilter {
 
 impl Store {
     /// The types of a page, the oldest first, and how many there are in all.
+    #[compiled_here]
     pub async fn list_agent_types(
         &self,
         filter: &AgentTypeFilter,

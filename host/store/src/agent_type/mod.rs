@@ -17,12 +17,13 @@ pub(crate) use row::expect_active;
 use crate::{
     Result, Store, StoreError,
     agent::missing,
-    check,
+    check, compiled_here,
     sql::{Durability, Statement},
 };
 
 impl Store {
     /// Stores a new type. [`StoreError::NameTaken`] with the slug where another one has it.
+    #[compiled_here]
     pub async fn create_agent_type(&self, agent_type: &AgentType) -> Result<()> {
         let mut transaction = self.database().begin(Durability::Power).await?;
         row::insert(&mut transaction, agent_type).await?;
@@ -30,12 +31,14 @@ impl Store {
     }
 
     /// The type with this id.
+    #[compiled_here]
     pub async fn agent_type(&self, id: AgentTypeId) -> Result<Option<AgentType>> {
         let row = self.database().optional(row::by_id(id)).await?;
         row.as_ref().map(row::record).transpose()
     }
 
     /// The type with this slug.
+    #[compiled_here]
     pub async fn agent_type_by_slug(&self, slug: &str) -> Result<Option<AgentType>> {
         // What is no slug is nobody's.
         if check::name("the slug", slug).is_err() {

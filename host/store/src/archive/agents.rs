@@ -8,7 +8,7 @@ use bulkhead_domain::{
 
 use super::{missing, put, record};
 use crate::{
-    Paging, Result, Store, StoreError,
+    Paging, Result, Store, StoreError, compiled_here,
     owner::push_agent_created_by,
     paging::Listing,
     sql::{Durability, Statement, Transaction},
@@ -37,6 +37,7 @@ pub struct ArchiveAgentsFilter {
 impl Store {
     /// Lets an agent look up an archive. The same one again changes nothing;
     /// [`StoreError::AlreadyHas`] where it has another one.
+    #[compiled_here]
     pub async fn attach_archive(&self, agent_id: &AgentId, archive_id: &ArchiveId) -> Result<()> {
         let mut transaction = self.database().begin(Durability::Power).await?;
         lock_agent(&mut transaction, agent_id).await?;
@@ -61,6 +62,7 @@ impl Store {
     }
 
     /// Takes an archive from an agent. Whether it had it.
+    #[compiled_here]
     pub async fn detach_archive(&self, agent_id: &AgentId, archive_id: &ArchiveId) -> Result<bool> {
         let mut transaction = self.database().begin(Durability::Power).await?;
         let delete = "DELETE FROM agent_archives WHERE agent_id = $1 AND archive_id = $2";
@@ -73,6 +75,7 @@ impl Store {
     }
 
     /// The archive that an agent looks up.
+    #[compiled_here]
     pub async fn archive_of_agent(&self, agent_id: &AgentId) -> Result<Option<Archive>> {
         let row = self.database().optional(of_agent(agent_id)).await?;
         row.as_ref().map(record).transpose()
@@ -80,6 +83,7 @@ impl Store {
 
     /// The archive that an agent looks up; where it has none, `new` is stored and becomes its. It is
     /// then whose the agent is.
+    #[compiled_here]
     pub async fn default_archive(&self, agent_id: &AgentId, new: &Archive) -> Result<Archive> {
         if let Some(archive) = self.archive_of_agent(agent_id).await? {
             return Ok(archive);
@@ -103,6 +107,7 @@ impl Store {
 
     /// The agents that look up an archive, the last that was attached first unless the paging
     /// says otherwise; its cursors are ids of agents.
+    #[compiled_here]
     pub async fn agents_of_archive(&self, filter: &ArchiveAgentsFilter) -> Result<Vec<AgentId>> {
         let conditions = |query: &mut Statement| {
             query.push(" AND archive_id = ");

@@ -9,7 +9,7 @@ use bulkhead_domain::{
 };
 
 use crate::{
-    Paging, Result, Store, StoreError, check,
+    Paging, Result, Store, StoreError, check, compiled_here,
     owner::push_created_by,
     paging::Listing,
     sql::{Durability, Row, Statement, Transaction},
@@ -43,6 +43,7 @@ pub struct ArchiveFilter {
 
 impl Store {
     /// Stores a new archive.
+    #[compiled_here]
     pub async fn create_archive(&self, archive: &Archive) -> Result<()> {
         let mut transaction = self.database().begin(Durability::Power).await?;
         put(&mut transaction, archive, archive.created_by_id.as_deref()).await?;
@@ -50,6 +51,7 @@ impl Store {
     }
 
     /// The archive with this id.
+    #[compiled_here]
     pub async fn archive(&self, id: &ArchiveId) -> Result<Option<Archive>> {
         let query = Statement::new("SELECT document FROM archives WHERE id = $1");
         let row = self.database().optional(query.bind(id.to_string())).await?;
@@ -57,6 +59,7 @@ impl Store {
     }
 
     /// Archives, the newest first unless the paging says otherwise.
+    #[compiled_here]
     pub async fn archives(&self, filter: &ArchiveFilter) -> Result<Vec<Archive>> {
         let name = filter.name.as_deref();
         check::text(
@@ -101,6 +104,7 @@ impl Store {
     }
 
     /// Deletes an archive with its passages. Whether it was there.
+    #[compiled_here]
     pub async fn delete_archive(&self, id: &ArchiveId) -> Result<bool> {
         let mut transaction = self.database().begin(Durability::Power).await?;
         let delete = Statement::new("DELETE FROM archives WHERE id = $1");

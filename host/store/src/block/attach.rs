@@ -10,7 +10,7 @@ use super::row::{COLUMNS, insert, record};
 use crate::{
     AgentFilter, Paging, Result, Store, StoreError,
     agent::{limits, lock_blocks, missing},
-    check,
+    check, compiled_here,
     group::{lock_with_owned, mirror},
     sql::{Durability, Statement, Transaction},
 };
@@ -21,6 +21,7 @@ impl Store {
     ///
     /// [`StoreError::NotFound`] where there is no such agent or block, [`StoreError::NameTaken`]
     /// with the label where the agent has another block with it.
+    #[compiled_here]
     pub async fn attach_block(&self, agent: &AgentId, block: &BlockId) -> Result<bool> {
         let mut transaction = self.database().begin(Durability::Process).await?;
         let blocks = lock_blocks(&mut transaction, &[*block]).await;
@@ -41,6 +42,7 @@ impl Store {
     /// Makes a block and gives it to an agent, after those that it has, and to those that were made to
     /// look after its memory. It is whose the agent is,
     /// unless it says otherwise. Errors as [`Store::attach_block`]; then there is no such block.
+    #[compiled_here]
     pub async fn create_block_for(&self, agent: &AgentId, block: &Block) -> Result<()> {
         let mut transaction = self.database().begin(Durability::Process).await?;
         let creator = "SELECT created_by_id FROM agents WHERE id = $1";
@@ -59,6 +61,7 @@ impl Store {
     /// Takes a block from an agent, and from those that were made to look after its memory; it stays
     /// where it is otherwise. Whether the agent had it.
     /// [`StoreError::NotFound`] where there is no such agent.
+    #[compiled_here]
     pub async fn detach_block(&self, agent: &AgentId, block: &BlockId) -> Result<bool> {
         let mut transaction = self.database().begin(Durability::Process).await?;
         let owned = lock_with_owned(&mut transaction, agent).await?;
@@ -75,6 +78,7 @@ impl Store {
     }
 
     /// The block with this label, where the agent has one.
+    #[compiled_here]
     pub async fn block_of_agent(&self, agent: &AgentId, label: &str) -> Result<Option<Block>> {
         check::text("the block's label", label, check::NAME_MAX)?;
         let mut query = Statement::new("SELECT ");
@@ -89,6 +93,7 @@ impl Store {
     /// Agents that have a block, hidden ones too, by the time when they were made; with `created_by`
     /// those of this user of the platform alone.
     /// [`StoreError::NotFound`] where there is no such block.
+    #[compiled_here]
     pub async fn agents_of_block(
         &self,
         block: &BlockId,
@@ -109,6 +114,7 @@ impl Store {
     }
 
     /// The ids of all agents that have a block, in the order in which they got it.
+    #[compiled_here]
     pub async fn agent_ids_of_block(&self, block: &BlockId) -> Result<Vec<AgentId>> {
         let query = "SELECT agent_id FROM agent_blocks WHERE block_id = $1 ORDER BY seq";
         let query = Statement::new(query).bind(block.to_string());

@@ -10,6 +10,7 @@ use super::row::{COLUMNS, record};
 use crate::{
     Result, Store,
     agent::push_tags,
+    compiled_here,
     fold::pattern,
     owner::push_created_by,
     paging::{Listing, Paging, check_filter},
@@ -70,6 +71,7 @@ impl Store {
     /// Blocks by the time when they were made. A page may end before its limit
     /// ([`crate::tool::PAGE_BYTES_MAX`]); the last one is empty. [`crate::StoreError::NotFound`]
     /// where a cursor is no block.
+    #[compiled_here]
     pub async fn blocks(&self, filter: &BlockFilter) -> Result<Vec<Block>> {
         filter.check()?;
         let conditions = |query: &mut Statement| filter.push_conditions(query);
@@ -78,6 +80,7 @@ impl Store {
     }
 
     /// How many blocks there are, whatever the filter's page.
+    #[compiled_here]
     pub async fn count_blocks(&self, filter: &BlockFilter) -> Result<u64> {
         filter.check()?;
         let conditions = |query: &mut Statement| filter.push_conditions(query);

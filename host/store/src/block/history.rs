@@ -4,7 +4,7 @@ use bulkhead_domain::{Block, BlockChange, id::BlockId};
 
 use super::row::{by_id, record};
 use crate::{
-    Result, Store, check,
+    Result, Store, check, compiled_here,
     sql::{Statement, Transaction},
 };
 
@@ -14,6 +14,7 @@ pub const HISTORY_MAX: u32 = 100;
 impl Store {
     /// The values that a block had and has, the newest first, [`HISTORY_MAX`] at most. Empty
     /// where there is no such block.
+    #[compiled_here]
     pub async fn block_history(
         &self,
         id: &BlockId,

@@ -9,7 +9,7 @@ use super::write::{lock, put};
 use crate::{
     Result, Store, StoreError,
     agent::missing,
-    check,
+    check, compiled_here,
     sql::{Durability, Statement},
 };
 
@@ -20,6 +20,7 @@ impl Store {
     /// [`StoreError::NotFound`] with the label where the agent has no such block,
     /// [`StoreError::ReadOnly`] where tools may not change it, [`StoreError::Conflict`] where it
     /// has another version.
+    #[compiled_here]
     pub async fn set_block_value(
         &self,
         agent: &AgentId,

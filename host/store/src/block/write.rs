@@ -10,16 +10,19 @@ use super::{
 use crate::{
     Result, Store, StoreError,
     agent::missing,
+    compiled_here,
     sql::{Durability, Statement, Transaction},
 };
 
 impl Store {
     /// Stores a block.
+    #[compiled_here]
     pub async fn create_block(&self, block: &Block) -> Result<()> {
         self.create_blocks(std::slice::from_ref(block)).await
     }
 
     /// Stores blocks, [`super::BLOCKS_AT_ONCE_MAX`] at most: all of them or none.
+    #[compiled_here]
     pub async fn create_blocks(&self, blocks: &[Block]) -> Result<()> {
         let mut transaction = self.database().begin(Durability::Process).await?;
         row::insert(&mut transaction, blocks, None).await?;
@@ -27,6 +30,7 @@ impl Store {
     }
 
     /// The block with this id.
+    #[compiled_here]
     pub async fn block(&self, id: &BlockId) -> Result<Option<Block>> {
         let row = self.database().optional(by_id(id)).await?;
         row.map(|row| record(&row, 0)).transpose()
@@ -56,6 +60,7 @@ impl Store {
     }
 
     /// Deletes a block with its history; no agent has it any more. Whether it was there.
+    #[compiled_here]
     pub async fn delete_block(&self, id: &BlockId) -> Result<bool> {
         let mut transaction = self.database().begin(Durability::Power).await?;
         let delete = Statement::new("DELETE FROM blocks WHERE id = $1").bind(id.to_string());

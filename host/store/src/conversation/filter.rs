@@ -4,8 +4,8 @@ use bulkhead_domain::{Conversation, id::AgentId, platform::UserId};
 
 use super::row::{COLUMNS, SUMMARY_MAX, record};
 use crate::{
-    Paging, Result, Store, check, fold::pattern, owner::push_agent_created_by, paging::Listing,
-    sql::Statement,
+    Paging, Result, Store, check, compiled_here, fold::pattern, owner::push_agent_created_by,
+    paging::Listing, sql::Statement,
 };
 
 /// What a list of conversations is ordered by.
@@ -50,6 +50,7 @@ pub struct ConversationFilter {
 
 impl Store {
     /// Conversations that were not deleted, the newest first unless the paging says otherwise.
+    #[compiled_here]
     pub async fn conversations(&self, filter: &ConversationFilter) -> Result<Vec<Conversation>> {
         let search = filter.summary_search.as_deref().unwrap_or_default();
         check::text("the search", search, SUMMARY_MAX)?;

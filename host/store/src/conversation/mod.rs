@@ -6,7 +6,7 @@ mod row;
 use bulkhead_domain::{Conversation, Message, Timestamp, id::ConversationId};
 
 use crate::{
-    Result, Store, StoreError,
+    Result, Store, StoreError, compiled_here,
     message::insert_messages,
     sql::{Durability, Statement},
     thread::LockedThread,
@@ -19,6 +19,7 @@ impl Store {
     /// Stores a new conversation with its first messages, in order. Its context may name messages
     /// of other threads of the agent as well. [`StoreError::NotFound`] where the agent or a message
     /// of the context is not there.
+    #[compiled_here]
     pub async fn create_conversation(
         &self,
         conversation: &Conversation,
@@ -47,6 +48,7 @@ impl Store {
     }
 
     /// The conversation with this id; none where it was deleted.
+    #[compiled_here]
     pub async fn conversation(&self, id: &ConversationId) -> Result<Option<Conversation>> {
         let mut query = Statement::new("SELECT ");
         query
@@ -92,6 +94,7 @@ impl Store {
 
     /// Deletes a conversation: it is in no list any more and cannot be read, while its messages
     /// stay with its agent. Whether it was there.
+    #[compiled_here]
     pub async fn delete_conversation(&self, id: &ConversationId) -> Result<bool> {
         let mut transaction = self.database().begin(Durability::Power).await?;
         let delete = "UPDATE conversations SET is_deleted = 1, updated_at = $2

@@ -12,6 +12,7 @@ use super::open;
 use crate::{
     Paging, Result, Store, StoreError,
     agent::{expect_known, lock, put_file_tools, texts},
+    compiled_here,
     owner::push_agent_created_by,
     paging::Listing,
     sql::{Durability, Statement, Transaction},
@@ -46,6 +47,7 @@ impl Store {
     ///
     /// [`StoreError::NotFound`] where the agent or the folder is not there, [`StoreError::Quota`]
     /// where the agent has [`FOLDERS_MAX`] folders.
+    #[compiled_here]
     pub async fn attach_folder(
         &self,
         agent: &AgentId,
@@ -68,6 +70,7 @@ impl Store {
 
     /// Takes a folder from an agent; with the last one the tools that read files. Whether it had it.
     /// [`StoreError::NotFound`] where there is no such agent.
+    #[compiled_here]
     pub async fn detach_folder(
         &self,
         agent: &AgentId,
@@ -90,6 +93,7 @@ impl Store {
 
     /// The folders of each of these agents, in the order in which they were attached. Every agent
     /// that is asked for has a list.
+    #[compiled_here]
     pub async fn folders_of(&self, agents: &[AgentId]) -> Result<HashMap<AgentId, Vec<Folder>>> {
         let mut query = Statement::new(
             "SELECT agent_id, document FROM agent_folders l JOIN folders d ON d.id = l.folder_id
@@ -107,6 +111,7 @@ impl Store {
 
     /// The agents that have a folder, the last that it was attached to first unless the paging says
     /// otherwise; its cursors are ids of agents.
+    #[compiled_here]
     pub async fn agents_of_folder(&self, filter: &FolderAgentsFilter) -> Result<Vec<AgentId>> {
         let conditions = |query: &mut Statement| {
             query.push(" AND folder_id = ");
@@ -121,6 +126,7 @@ impl Store {
 
     /// Gives an agent every file of its folders that it does not have, and opens as many of them as
     /// may be open.
+    #[compiled_here]
     pub async fn sync_agent_files(&self, agent: &AgentId) -> Result<()> {
         let mut transaction = self.database().begin(Durability::Process).await?;
         open::sync(&mut transaction, agent).await?;

@@ -6,7 +6,7 @@ use bulkhead_domain::{
 };
 
 use crate::{
-    Paging, Result, Store,
+    Paging, Result, Store, compiled_here,
     paging::Listing,
     sql::{Durability, Row, Statement},
 };
@@ -48,6 +48,7 @@ pub struct FolderFileFilter {
 
 impl Store {
     /// Files of a folder, the newest first unless the paging says otherwise.
+    #[compiled_here]
     pub async fn folder_files(&self, filter: &FolderFileFilter) -> Result<Vec<FolderFile>> {
         let listing = match filter.with_content {
             true => &LISTING_WITH_TEXT,
@@ -62,6 +63,7 @@ impl Store {
     }
 
     /// A file of a folder; with its text where that is asked for.
+    #[compiled_here]
     pub async fn folder_file(
         &self,
         folder: &FolderId,
@@ -77,6 +79,7 @@ impl Store {
     }
 
     /// Deletes a file of a folder, also from the agents that have it. Whether it was there.
+    #[compiled_here]
     pub async fn delete_folder_file(&self, folder: &FolderId, file: &FileId) -> Result<bool> {
         let mut transaction = self.database().begin(Durability::Power).await?;
         let delete = "DELETE FROM folder_files WHERE id = $1 AND folder_id = $2";

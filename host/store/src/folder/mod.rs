@@ -18,7 +18,7 @@ mod work;
 use bulkhead_domain::{Folder, Timestamp, id::FolderId, platform::UserId};
 
 use crate::{
-    Paging, Result, Store, StoreError, check,
+    Paging, Result, Store, StoreError, check, compiled_here,
     owner::push_created_by,
     paging::Listing,
     sql::{Durability, Row, Statement},
@@ -66,6 +66,7 @@ pub struct FolderSize {
 
 impl Store {
     /// Stores a new folder; [`StoreError::NameTaken`] where its creator has one of this name.
+    #[compiled_here]
     pub async fn create_folder(&self, folder: &Folder) -> Result<()> {
         let mut transaction = self.database().begin(Durability::Power).await?;
         row::put(&mut transaction, folder).await?;
@@ -73,6 +74,7 @@ impl Store {
     }
 
     /// The folder with this id.
+    #[compiled_here]
     pub async fn folder(&self, id: &FolderId) -> Result<Option<Folder>> {
         let query = Statement::new("SELECT document FROM folders WHERE id = $1");
         let row = self.database().optional(query.bind(id.to_string())).await?;
@@ -80,6 +82,7 @@ impl Store {
     }
 
     /// Folders, the newest first unless the paging says otherwise.
+    #[compiled_here]
     pub async fn folders(&self, filter: &FolderFilter) -> Result<Vec<Folder>> {
         filter.check()?;
         let conditions = |query: &mut Statement| filter.push_conditions(query);
@@ -88,6 +91,7 @@ impl Store {
     }
 
     /// How many folders there are, whatever the filter's page.
+    #[compiled_here]
     pub async fn count_folders(&self, filter: &FolderFilter) -> Result<u64> {
         filter.check()?;
         let conditions = |query: &mut Statement| filter.push_conditions(query);
@@ -95,6 +99,7 @@ impl Store {
     }
 
     /// How much is in each of these folders, in their order; those that are not there are left out.
+    #[compiled_here]
     pub async fn folder_sizes(&self, folders: &[FolderId]) -> Result<Vec<FolderSize>> {
         let mut query = Statement::new(
             "SELECT d.id, COUNT(f.id), CAST(COALESCE(SUM(f.size), 0) AS BIGINT) FROM folders d
@@ -135,6 +140,7 @@ impl Store {
     }
 
     /// Deletes a folder with its files, also from the agents that have it. Whether it was there.
+    #[compiled_here]
     pub async fn delete_folder(&self, id: &FolderId) -> Result<bool> {
         let mut transaction = self.database().begin(Durability::Power).await?;
         let delete = Statement::new("DELETE FROM folders WHERE id = $1");

@@ -14,6 +14,7 @@ use bulkhead_domain::{
 use crate::{
     Paging, Result, Store, StoreError,
     agent::lock_record,
+    compiled_here,
     paging::Listing,
     sql::{Durability, Row, Statement, Transaction},
 };
@@ -76,6 +77,7 @@ pub struct Directory {
 
 impl Store {
     /// Files of an agent, the last that came to it first unless the paging says otherwise.
+    #[compiled_here]
     pub async fn agent_files(&self, filter: &AgentFileFilter) -> Result<Vec<AgentFile>> {
         let conditions = |query: &mut Statement| {
             query.push(" AND agent_id = ");
@@ -89,6 +91,7 @@ impl Store {
     /// The files of each of these agents, the first that came to it first: all open ones, and of closed
     /// ones the first [`SHOWN_MAX`]. Agents without files have no list. All their texts together have at
     /// most 8 Mi characters: of the files that came last there is none then.
+    #[compiled_here]
     pub async fn agent_files_of(
         &self,
         agents: &[AgentId],
@@ -118,6 +121,7 @@ impl Store {
     }
 
     /// The file that an agent knows by this name, `folder/file`.
+    #[compiled_here]
     pub async fn agent_file_named(&self, agent: &AgentId, path: &str) -> Result<Option<AgentFile>> {
         // Every such name has a slash at least; which one parts it is for the database to say.
         let mut query = of_agent(agent);
@@ -131,6 +135,7 @@ impl Store {
     }
 
     /// The text of a file of an agent; none where the agent does not have it.
+    #[compiled_here]
     pub async fn agent_file_text(&self, agent: &AgentId, file: &FileId) -> Result<Option<String>> {
         let query = "SELECT content FROM folder_files WHERE id = $1
             AND id IN (SELECT file_id FROM agent_files WHERE agent_id = $2)";
@@ -146,6 +151,7 @@ impl Store {
     ///
     /// [`StoreError::NotFound`] where the agent is not there or does not have the file,
     /// [`StoreError::Invalid`] where the file does not have the lines.
+    #[compiled_here]
     pub async fn open_file(&self, agent: &AgentId, file: &FileId, lines: Lines) -> Result<Opened> {
         let mut transaction = self.database().begin(Durability::Process).await?;
         let limits = Limits::of(&lock_record(&mut transaction, agent).await?);
@@ -178,6 +184,7 @@ impl Store {
 
     /// Takes a file out of an agent's view. Whether it was in it. [`StoreError::NotFound`] where the
     /// agent does not have the file.
+    #[compiled_here]
     pub async fn close_file(&self, agent: &AgentId, file: &FileId) -> Result<bool> {
         let mut transaction = self.database().begin(Durability::Process).await?;
         lock_record(&mut transaction, agent).await?;
@@ -189,6 +196,7 @@ impl Store {
 
     /// Takes all files out of an agent's view but these, and gives the names of those that were in
     /// it.
+    #[compiled_here]
     pub async fn close_files_but(
         &self,
         agent: &AgentId,
@@ -208,6 +216,7 @@ impl Store {
     }
 
     /// Notes that an agent looked into these files.
+    #[compiled_here]
     pub async fn touch_agent_files(&self, agent: &AgentId, files: &[AgentFileId]) -> Result<()> {
         let mut transaction = self.database().begin(Durability::Process).await?;
         let mut update = Statement::new("UPDATE agent_files SET last_accessed_at = ");
@@ -223,6 +232,7 @@ impl Store {
 
     /// The folders of an agent with its files in them, as its system prompt shows them, and how many
     /// files are open in all. Of closed ones the first [`SHOWN_MAX`].
+    #[compiled_here]
     pub async fn directories(&self, agent: &AgentId) -> Result<(Vec<Directory>, usize)> {
         let folders = "SELECT document FROM agent_folders l JOIN folders d ON d.id = l.folder_id
             WHERE agent_id = $1 ORDER BY l.seq";

@@ -6,7 +6,7 @@ use bulkhead_domain::{
 };
 
 use crate::{
-    Paging, Result, Store,
+    Paging, Result, Store, compiled_here,
     paging::Listing,
     search::Words,
     sql::{Row, Statement},
@@ -45,6 +45,7 @@ pub struct FilePassageSearch {
 
 impl Store {
     /// Passages of files, the newest first unless the paging says otherwise.
+    #[compiled_here]
     pub async fn file_passages(&self, filter: &FilePassageFilter) -> Result<Vec<FilePassage>> {
         let conditions = |query: &mut Statement| {
             query.push(" AND folder_id = ");
@@ -57,6 +58,7 @@ impl Store {
 
     /// Passages of an agent's files in which words of the query stand, with the share of the words
     /// that each has; ordered and bounded as [`Store::search_passages`].
+    #[compiled_here]
     pub async fn search_file_passages(
         &self,
         search: &FilePassageSearch,

@@ -9,7 +9,7 @@ use bulkhead_domain::{
 
 use super::{files, row};
 use crate::{
-    Result, Store, StoreError, check,
+    Result, Store, StoreError, check, compiled_here,
     sql::{Durability, Statement, Transaction},
 };
 
@@ -80,6 +80,7 @@ impl Store {
     ///
     /// [`StoreError::NotFound`] where the folder is not there, [`StoreError::Quota`] where it has
     /// [`FILES_MAX`] files or [`FOLDER_BYTES_MAX`].
+    #[compiled_here]
     pub async fn add_file(&self, new: NewFile, duplicate: DuplicateFile) -> Result<Added> {
         check::name("the file's name", &new.name)?;
         check::text("the file's name", &new.name, NAME_MAX)?;

@@ -9,7 +9,7 @@ use bulkhead_domain::{
 
 use super::files;
 use crate::{
-    Result, Store, StoreError, check,
+    Result, Store, StoreError, check, compiled_here,
     search::searchable,
     sql::{Durability, Row, Statement, Transaction},
 };
@@ -48,6 +48,7 @@ impl std::fmt::Debug for FileWork {
 impl Store {
     /// The next file that waits to be read, or that somebody began with before `stale` and did not
     /// end. It is the caller's now: nobody else gets it until it is stale again.
+    #[compiled_here]
     pub async fn next_file_work(&self, stale: Timestamp) -> Result<Option<FileWork>> {
         loop {
             let mut query = Statement::new("SELECT ");
@@ -167,6 +168,7 @@ impl Store {
     }
 
     /// Says how the reading of a file ended: with its text, or why not.
+    #[compiled_here]
     pub async fn end_file_work(&self, file: &FileId, error: Option<&str>) -> Result<()> {
         let (status, error) = match error {
             None => (FileStatus::Completed, None),
@@ -190,6 +192,7 @@ impl Store {
     }
 
     /// Lets go of a file that was begun with, so that it is read once more.
+    #[compiled_here]
     pub async fn put_file_back(&self, file: &FileId) -> Result<()> {
         let mut transaction = self.database().begin(Durability::Process).await?;
         let update = "UPDATE folder_files SET status = 'pending', attempts = attempts - 1
@@ -201,6 +204,7 @@ impl Store {
     }
 
     /// The agents that have this folder.
+    #[compiled_here]
     pub async fn all_agents_of_folder(&self, folder: &FolderId) -> Result<Vec<AgentId>> {
         let query = "SELECT agent_id FROM agent_folders WHERE folder_id = $1 ORDER BY seq";
         let query = Statement::new(query).bind(folder.to_string());

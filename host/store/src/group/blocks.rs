@@ -10,6 +10,7 @@ use super::{
 use crate::{
     Result, Store, StoreError,
     agent::{lock_blocks, missing},
+    compiled_here,
     sql::{Durability, Statement, Transaction},
 };
 
@@ -24,6 +25,7 @@ impl Store {
     /// [`StoreError::NotFound`] where there is no such group or block, [`StoreError::NameTaken`] with
     /// the label where one of the agents has another block with it, [`StoreError::Quota`] where the
     /// group or an agent would have too many.
+    #[compiled_here]
     pub async fn attach_group_block(&self, group: &GroupId, block: &BlockId) -> Result<()> {
         let mut transaction = self.database().begin(Durability::Process).await?;
         let blocks = lock_blocks(&mut transaction, &[*block]).await;
@@ -49,6 +51,7 @@ impl Store {
 
     /// Takes a block that a group shares from it and from its agents; those keep it otherwise. Errors as
     /// [`Store::attach_group_block`].
+    #[compiled_here]
     pub async fn detach_group_block(&self, group: &GroupId, block: &BlockId) -> Result<()> {
         let mut transaction = self.database().begin(Durability::Process).await?;
         let agents = lock_all(&mut transaction, group).await?;

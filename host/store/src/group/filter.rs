@@ -12,6 +12,7 @@ use super::row::{COLUMNS, record, with_relations};
 use crate::{
     Result, Store, StoreError,
     agent::{limits::AGENTS_AT_ONCE_MAX, texts},
+    compiled_here,
     owner::push_created_by,
     paging::{Listing, Paging, check_filter},
     sql::Statement,
@@ -46,6 +47,7 @@ impl Store {
     /// Groups by the time when they were made. A page may end before its limit
     /// ([`crate::tool::PAGE_BYTES_MAX`]); the last one is empty. [`StoreError::NotFound`] where a
     /// cursor is no group.
+    #[compiled_here]
     pub async fn groups(&self, filter: &GroupFilter) -> Result<Vec<Group>> {
         filter.check()?;
         let conditions = |query: &mut Statement| filter.push_conditions(query);
@@ -55,6 +57,7 @@ impl Store {
     }
 
     /// How many groups there are, whatever the filter's page.
+    #[compiled_here]
     pub async fn count_groups(&self, filter: &GroupFilter) -> Result<u64> {
         filter.check()?;
         let conditions = |query: &mut Statement| filter.push_conditions(query);
@@ -63,6 +66,7 @@ impl Store {
 
     /// The group that each of these agents leads, where it leads one: the one of those that look
     /// after its memory, and otherwise the first.
+    #[compiled_here]
     pub async fn managed_groups(&self, agents: &[AgentId]) -> Result<HashMap<AgentId, Group>> {
         if agents.len() > AGENTS_AT_ONCE_MAX {
             return Err(StoreError::Quota {

@@ -7,6 +7,7 @@ use crate::{
     Result, Store, StoreError,
     agent::{limits, missing},
     block::label_taken,
+    compiled_here,
     sql::{Row, Statement, Transaction},
 };
 
@@ -16,6 +17,7 @@ const OWNED: &str = "SELECT m.agent_id FROM group_agents m JOIN agent_groups g O
 
 impl Store {
     /// The agents that were made to look after the memory of this one, which go with it.
+    #[compiled_here]
     pub async fn sleeptime_agents_of(&self, agent: &AgentId) -> Result<Vec<AgentId>> {
         let query = Statement::new(OWNED).bind(agent.to_string());
         ids(&self.database().all(query).await?)

@@ -12,6 +12,7 @@ use super::{
 use crate::{
     Result, Store, StoreError,
     agent::missing,
+    compiled_here,
     sql::{Durability, Statement},
 };
 
@@ -19,12 +20,14 @@ impl Store {
     /// Stores a group and what belongs to it.
     ///
     /// [`StoreError::UnknownReferences`] where an agent or a block is not there.
+    #[compiled_here]
     pub async fn create_group(&self, group: &Group) -> Result<()> {
         self.create_owning_group(group, &[]).await
     }
 
     /// As [`Self::create_group`]. Those of its agents that are `owned` look after the memory of the one
     /// that leads it: they get and lose blocks with it, and go with it.
+    #[compiled_here]
     pub async fn create_owning_group(&self, group: &Group, owned: &[AgentId]) -> Result<()> {
         let relations = GroupRelations {
             agent_ids: Some(group.agent_ids.clone()),
@@ -46,6 +49,7 @@ impl Store {
     }
 
     /// The group with this id.
+    #[compiled_here]
     pub async fn group(&self, id: &GroupId) -> Result<Option<Group>> {
         let row = self.database().optional(by_id(id)).await?;
         let group = row.iter().map(|row| record(row, 0));
@@ -86,6 +90,7 @@ impl Store {
     }
 
     /// Deletes a group; its agents and blocks stay. Whether it was there.
+    #[compiled_here]
     pub async fn delete_group(&self, id: &GroupId) -> Result<bool> {
         let mut transaction = self.database().begin(Durability::Power).await?;
         let delete = Statement::new("DELETE FROM agent_groups WHERE id = $1").bind(id.to_string());

@@ -9,12 +9,14 @@ use super::row::{AGENTS, BLOCKS, Links, lock};
 use crate::{
     AgentFilter, BlockFilter, Paging, Result, Store, StoreError,
     agent::missing,
+    compiled_here,
     sql::{Durability, Statement},
 };
 
 impl Store {
     /// Gives an agent to an identity. Whether it did not belong to it.
     /// [`StoreError::NotFound`] where there is no such identity or agent.
+    #[compiled_here]
     pub async fn attach_identity_to_agent(
         &self,
         identity: &IdentityId,
@@ -25,6 +27,7 @@ impl Store {
 
     /// Takes an agent from an identity. Whether it belonged to it. [`StoreError::NotFound`]
     /// where there is no such identity.
+    #[compiled_here]
     pub async fn detach_identity_from_agent(
         &self,
         identity: &IdentityId,
@@ -37,6 +40,7 @@ impl Store {
 
     /// Gives a block to an identity. Whether it did not belong to it.
     /// [`StoreError::NotFound`] where there is no such identity or block.
+    #[compiled_here]
     pub async fn attach_identity_to_block(
         &self,
         identity: &IdentityId,
@@ -47,6 +51,7 @@ impl Store {
 
     /// Takes a block from an identity. Whether it belonged to it. [`StoreError::NotFound`]
     /// where there is no such identity.
+    #[compiled_here]
     pub async fn detach_identity_from_block(
         &self,
         identity: &IdentityId,
@@ -59,6 +64,7 @@ impl Store {
 
     /// The agents of an identity, hidden ones too, by the time when they were made.
     /// [`StoreError::NotFound`] where there is no such identity.
+    #[compiled_here]
     pub async fn agents_of_identity(
         &self,
         identity: &IdentityId,
@@ -76,6 +82,7 @@ impl Store {
 
     /// The blocks of an identity, hidden ones too, by the time when they were made.
     /// [`StoreError::NotFound`] where there is no such identity.
+    #[compiled_here]
     pub async fn blocks_of_identity(
         &self,
         identity: &IdentityId,

@@ -4,7 +4,7 @@ use bulkhead_domain::{Identity, IdentityType, platform::UserId};
 
 use super::row::{COLUMNS, record, with_links};
 use crate::{
-    Result, Store,
+    Result, Store, compiled_here,
     owner::push_created_by,
     paging::{Listing, Paging, check_filter},
     sql::Statement,
@@ -39,6 +39,7 @@ impl Store {
     /// Identities by the time when they were made. A page may end before its limit
     /// ([`crate::tool::PAGE_BYTES_MAX`]); the last one is empty. [`crate::StoreError::NotFound`]
     /// where a cursor is no identity.
+    #[compiled_here]
     pub async fn identities(&self, filter: &IdentityFilter) -> Result<Vec<Identity>> {
         filter.check()?;
         let conditions = |query: &mut Statement| filter.push_conditions(query);
@@ -48,6 +49,7 @@ impl Store {
     }
 
     /// How many identities there are, whatever the filter's page.
+    #[compiled_here]
     pub async fn count_identities(&self, filter: &IdentityFilter) -> Result<u64> {
         filter.check()?;
         let conditions = |query: &mut Statement| filter.push_conditions(query);

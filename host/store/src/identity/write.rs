@@ -9,7 +9,7 @@ use super::{
 use crate::{
     Result, Store, StoreError, Upserted,
     agent::missing,
-    check,
+    check, compiled_here,
     sql::{Durability, Statement, Transaction},
 };
 
@@ -18,6 +18,7 @@ impl Store {
     ///
     /// [`StoreError::NameTaken`] with the identifier key where another one of its project has it,
     /// [`StoreError::UnknownReferences`] where an agent or block is not there.
+    #[compiled_here]
     pub async fn create_identity(&self, identity: &Identity) -> Result<()> {
         let mut transaction = self.database().begin(Durability::Process).await?;
         if !insert(&mut transaction, identity).await? {
@@ -33,6 +34,7 @@ impl Store {
 
     /// Stores an identity in place of the one of its project with its identifier key: the id of
     /// that one stays, who made it and when, and what belongs to it where `relations` say nothing.
+    #[compiled_here]
     pub async fn upsert_identity(
         &self,
         identity: &Identity,
@@ -57,6 +59,7 @@ impl Store {
     }
 
     /// The identity with this id.
+    #[compiled_here]
     pub async fn identity(&self, id: &IdentityId) -> Result<Option<Identity>> {
         let row = self.database().optional(by_id(id)).await?;
         let identity = row.iter().map(record).collect::<Result<Vec<_>>>()?;
@@ -98,6 +101,7 @@ impl Store {
 
     /// Adds properties to an identity, each in place of the one with its key; gives the identity
     /// as it is then. [`StoreError::NotFound`] where it is not there.
+    #[compiled_here]
     pub async fn upsert_identity_properties(
         &self,
         id: &IdentityId,
@@ -118,6 +122,7 @@ impl Store {
     }
 
     /// Deletes an identity. What belonged to it stays. Whether it was there.
+    #[compiled_here]
     pub async fn delete_identity(&self, id: &IdentityId) -> Result<bool> {
         let mut transaction = self.database().begin(Durability::Power).await?;
         let delete = Statement::new("DELETE FROM identities WHERE id = $1").bind(id.to_string());

@@ -8,7 +8,9 @@ use super::{
     InstanceRecord,
     row::{COLUMNS, FROM, IN_LIVING_PROJECT, record},
 };
-use crate::{NumberedPage, Result, Store, numbered::NumberedListing, sql::Statement};
+use crate::{
+    NumberedPage, Result, Store, compiled_here, numbered::NumberedListing, sql::Statement,
+};
 
 const LISTING: NumberedListing = NumberedListing {
     columns: COLUMNS,
@@ -44,6 +46,7 @@ impl InstanceFilter {
 impl Store {
     /// The instances of a page, the oldest first, and how many there are in all. A deleted project
     /// has none.
+    #[compiled_here]
     pub async fn list_instances(
         &self,
         filter: &InstanceFilter,
@@ -62,6 +65,7 @@ impl Store {
     }
 
     /// How many instances of a project do what; what none does is missing.
+    #[compiled_here]
     pub async fn instance_counts(
         &self,
         project: ProjectId,

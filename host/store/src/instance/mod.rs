@@ -18,7 +18,7 @@ use bulkhead_domain::{
 pub use filter::InstanceFilter;
 pub(crate) use row::{expect_room, insert as insert_instance, note as note_instance};
 
-use crate::{Result, Store};
+use crate::{Result, Store, compiled_here};
 
 /// Living instances of one project. All of them end with it in one transaction.
 pub const INSTANCES_MAX: u64 = 1_000;
@@ -34,6 +34,7 @@ pub struct InstanceRecord {
 
 impl Store {
     /// An instance of a project; none where it is in another one, and where the project was deleted.
+    #[compiled_here]
     pub async fn instance(
         &self,
         project: ProjectId,
@@ -48,6 +49,7 @@ impl Store {
     }
 
     /// What makes this agent an instance, where it is one; of a deleted project too.
+    #[compiled_here]
     pub async fn instance_of(&self, agent: AgentId) -> Result<Option<Instance>> {
         let row = self.database().optional(row::by_agent(agent)).await?;
         row.map(|row| Ok(row::record(&row)?.instance)).transpose()

@@ -9,6 +9,7 @@ use super::{
 use crate::{
     Result, Store, StoreError,
     agent::missing,
+    compiled_here,
     sql::{Durability, Statement},
 };
 
@@ -19,6 +20,7 @@ impl Store {
     ///
     /// [`StoreError::NotFound`] where the agent is no instance, [`StoreError::WrongStanding`] where
     /// it stands otherwise.
+    #[compiled_here]
     pub async fn set_standing(
         &self,
         agent: AgentId,

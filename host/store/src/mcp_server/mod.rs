@@ -15,7 +15,7 @@ mod tools;
 use bulkhead_domain::{Timestamp, id::McpServerId};
 
 use crate::{
-    Result, Store, StoreError, check,
+    Result, Store, StoreError, check, compiled_here,
     sql::{Durability, Statement, Transaction},
     tool::lock,
 };
@@ -105,6 +105,7 @@ pub struct McpServerRecord {
 
 impl Store {
     /// Stores a server; [`StoreError::NameTaken`] where one has its name.
+    #[compiled_here]
     pub async fn create_mcp_server(&self, new: NewMcpServer) -> Result<McpServerRecord> {
         let now = Timestamp::now();
         let record = McpServerRecord {
@@ -129,12 +130,14 @@ impl Store {
     }
 
     /// The server with this id.
+    #[compiled_here]
     pub async fn mcp_server(&self, id: &McpServerId) -> Result<Option<McpServerRecord>> {
         let row = self.database().optional(row::by_id(id)).await?;
         row.as_ref().map(row::record).transpose()
     }
 
     /// The server with this name.
+    #[compiled_here]
     pub async fn mcp_server_by_name(&self, name: &str) -> Result<Option<McpServerRecord>> {
         check::text("the MCP server's name", name, SERVER_NAME_MAX)?;
         let mut query = row::select();
@@ -144,6 +147,7 @@ impl Store {
     }
 
     /// All servers, the oldest first; [`SERVERS_MAX`] at most.
+    #[compiled_here]
     pub async fn mcp_servers(&self) -> Result<Vec<McpServerRecord>> {
         let mut query = row::select();
         query.push(" ORDER BY seq");
@@ -153,6 +157,7 @@ impl Store {
 
     /// A server with its secrets. [`StoreError::Corrupt`] where its row is not as this installation
     /// wrote it.
+    #[compiled_here]
     pub async fn mcp_secrets(
         &self,
         id: &McpServerId,
@@ -199,6 +204,7 @@ impl Store {
 
     /// Deletes a server with its secrets and its tools, which no agent has any more. Whether it was
     /// there.
+    #[compiled_here]
     pub async fn delete_mcp_server(&self, id: &McpServerId) -> Result<bool> {
         let mut transaction = self.database().begin(Durability::Power).await?;
         lock(&mut transaction).await?;

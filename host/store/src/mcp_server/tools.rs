@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{McpServerRecord, TAG_PREFIX, approvals, missing, row as server_row};
 use crate::{
-    Result, Store, StoreError, check,
+    Result, Store, StoreError, check, compiled_here,
     sql::{Durability, Statement, Transaction},
     tool::{McpTool, NewTool, ToolRecord, identity, lock, put, record, select},
 };
@@ -53,6 +53,7 @@ impl Store {
     ///
     /// `as_of`: when the server that listed them was changed last, as it was read before;
     /// [`StoreError::Changed`] where it was changed since. [`StoreError::NotFound`] where it is gone.
+    #[compiled_here]
     pub async fn put_mcp_tools(
         &self,
         server: &McpServerId,
@@ -107,12 +108,14 @@ impl Store {
     }
 
     /// The tools of a server by their names.
+    #[compiled_here]
     pub async fn mcp_tools(&self, server: &McpServerId) -> Result<Vec<ToolRecord>> {
         let rows = self.database().all(of_server(server)).await?;
         rows.iter().map(record).collect()
     }
 
     /// The tool of a server that the server calls by this name.
+    #[compiled_here]
     pub async fn mcp_tool(&self, server: &McpServerId, remote: &str) -> Result<Option<ToolRecord>> {
         check::text("the tool's name", remote, check::NAME_MAX)?;
         let mut query = select();

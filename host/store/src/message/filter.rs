@@ -8,7 +8,7 @@ use bulkhead_domain::{
 
 use super::{COLUMNS, missing, record};
 use crate::{
-    Result, Store, check,
+    Result, Store, check, compiled_here,
     owner::push_agent_created_by,
     paging::{Listing, Paging},
     sql::Statement,
@@ -93,6 +93,7 @@ impl Store {
     /// [`crate::tool::PAGE_BYTES_MAX`] bytes.
     /// [`crate::StoreError::NotFound`] where a cursor is no message, or not one of the agent;
     /// [`crate::StoreError::Invalid`] where the group is named by what can be no name.
+    #[compiled_here]
     pub async fn messages(&self, filter: &MessageFilter) -> Result<Vec<Message>> {
         if let Some(group) = &filter.group_id {
             check::text("the group's id", group, check::NAME_MAX)?;
@@ -118,6 +119,7 @@ impl Store {
     }
 
     /// How many messages there are, whatever the filter's cursors and limit.
+    #[compiled_here]
     pub async fn count_messages(&self, filter: &MessageFilter) -> Result<u64> {
         let conditions = |query: &mut Statement| filter.push_conditions(query);
         LISTING.count(self, conditions).await

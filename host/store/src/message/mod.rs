@@ -14,7 +14,7 @@ use bulkhead_domain::{
 };
 
 use crate::{
-    Result, Store, StoreError,
+    Result, Store, StoreError, compiled_here,
     sql::{Statement, Transaction},
 };
 
@@ -28,6 +28,7 @@ const LIST_MAX: usize = 512;
 
 impl Store {
     /// The message with this id.
+    #[compiled_here]
     pub async fn message(&self, id: &MessageId) -> Result<Option<Message>> {
         let mut query = select();
         query.push(" WHERE id = ").push_value(id.to_string());
@@ -37,6 +38,7 @@ impl Store {
 
     /// An agent's messages with these ids, in this order. [`StoreError::NotFound`] where the
     /// agent has none of one of the ids.
+    #[compiled_here]
     pub async fn messages_by_ids(
         &self,
         agent_id: &AgentId,

@@ -12,7 +12,9 @@ use super::{
     lists,
     row::record_at,
 };
-use crate::{Result, Store, owner::push_agent_created_by, search::Words, sql::Statement};
+use crate::{
+    Result, Store, compiled_here, owner::push_agent_created_by, search::Words, sql::Statement,
+};
 
 /// Which messages to search for. What is none does not matter.
 #[derive(Debug, Clone, Default)]
@@ -49,6 +51,7 @@ impl Store {
     ///
     /// Looked through are the newest 50,000 messages that the other conditions leave, and of
     /// each the first 32 KiB.
+    #[compiled_here]
     pub async fn search_messages(&self, search: &MessageSearch) -> Result<Vec<(Message, f64)>> {
         let words = Words::of(search.query.as_deref())?;
         let conditions = |query: &mut Statement| search.push_conditions(query);

@@ -6,7 +6,9 @@ use bulkhead_domain::{
 };
 
 use super::row::{COLUMNS, TEXT_MAX, record_at};
-use crate::{Paging, Result, Store, check, fold::pattern, paging::Listing, sql::Statement};
+use crate::{
+    Paging, Result, Store, check, compiled_here, fold::pattern, paging::Listing, sql::Statement,
+};
 
 pub(super) const LISTING: Listing = Listing {
     what: "passage",
@@ -32,6 +34,7 @@ pub struct PassageFilter {
 
 impl Store {
     /// Passages, the newest first unless the paging says otherwise.
+    #[compiled_here]
     pub async fn passages(&self, filter: &PassageFilter) -> Result<Vec<Passage>> {
         filter.check()?;
         let conditions = |query: &mut Statement| filter.push_conditions(query);
@@ -40,6 +43,7 @@ impl Store {
     }
 
     /// Bytes that the vectors of all passages take.
+    #[compiled_here]
     pub async fn embedding_bytes(&self) -> Result<u64> {
         let query = "SELECT COALESCE(SUM(LENGTH(embedding)), 0) FROM passages";
         let row = self.database().optional(Statement::new(query)).await?;
@@ -47,6 +51,7 @@ impl Store {
     }
 
     /// How many passages there are, whatever the filter's page.
+    #[compiled_here]
     pub async fn count_passages(&self, filter: &PassageFilter) -> Result<u64> {
         filter.check()?;
         let conditions = |query: &mut Statement| filter.push_conditions(query);

@@ -14,6 +14,7 @@ use bulkhead_domain::{
 use crate::{
     PAGE_MAX, Result, Store, StoreError,
     archive::missing,
+    compiled_here,
     sql::{Durability, Statement, Transaction},
 };
 
@@ -27,6 +28,7 @@ pub const BATCH_MAX: usize = 1000;
 impl Store {
     /// Stores new passages: all of them or, on an error, none. [`StoreError::NotFound`] where an
     /// archive is not there.
+    #[compiled_here]
     pub async fn insert_passages(&self, passages: &[Passage]) -> Result<()> {
         if passages.len() > BATCH_MAX {
             return Err(StoreError::Quota {
@@ -46,6 +48,7 @@ impl Store {
     }
 
     /// The passage with this id.
+    #[compiled_here]
     pub async fn passage(&self, id: &PassageId) -> Result<Option<Passage>> {
         let mut query = Statement::new("SELECT ");
         query.push(row::COLUMNS).push(" FROM passages WHERE id = ");
@@ -55,6 +58,7 @@ impl Store {
     }
 
     /// Deletes a passage of an archive. Whether it was there.
+    #[compiled_here]
     pub async fn delete_passage(&self, archive: &ArchiveId, id: &PassageId) -> Result<bool> {
         let mut transaction = self.database().begin(Durability::Power).await?;
         let delete = "DELETE FROM passages WHERE id = $1 AND archive_id = $2";
@@ -67,6 +71,7 @@ impl Store {
     }
 
     /// The tags of an archive's passages, each once, sorted; the first [`PAGE_MAX`].
+    #[compiled_here]
     pub async fn passage_tags(&self, archive: &ArchiveId) -> Result<Vec<String>> {
         let query = "SELECT DISTINCT tag FROM passage_tags
             WHERE passage_id IN (SELECT id FROM passages WHERE archive_id = $1)

@@ -6,7 +6,7 @@ use bulkhead_domain::{Passage, Timestamp, id::ArchiveId, platform::UserId};
 
 use super::{filter::LISTING, row::record_at};
 use crate::{
-    Result, Store, StoreError, paging::check_filter, search::Words, sql::Statement,
+    Result, Store, StoreError, compiled_here, paging::check_filter, search::Words, sql::Statement,
     tool::FILTER_LIST_MAX,
 };
 
@@ -39,6 +39,7 @@ impl Store {
     ///
     /// Looked through are the newest 50,000 passages that the other conditions leave, and of each
     /// the first 32 KiB.
+    #[compiled_here]
     pub async fn search_passages(&self, search: &PassageSearch) -> Result<Vec<(Passage, f64)>> {
         check_filter(
             "the filter's list of tags",

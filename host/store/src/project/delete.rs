@@ -8,7 +8,7 @@ use bulkhead_domain::{
 
 use super::row::lock;
 use crate::{
-    Result, Store,
+    Result, Store, compiled_here,
     sql::{Durability, Row, Statement},
 };
 
@@ -18,6 +18,7 @@ impl Store {
     /// the caller's to cancel. What they did stays, and so does what it cost.
     ///
     /// [`crate::StoreError::NotFound`] where it is not there or was deleted before.
+    #[compiled_here]
     pub async fn delete_project(&self, id: ProjectId, now: Timestamp) -> Result<Vec<AgentId>> {
         let project = id.to_string();
         let mut transaction = self.database().begin(Durability::Power).await?;
@@ -47,6 +48,7 @@ impl Store {
     /// The agents that a project had when it was deleted, where it was deleted and is this owner's, or
     /// anybody's where none is named: for who deletes it once more, because the first time may have
     /// ended before they were stopped.
+    #[compiled_here]
     pub async fn agents_of_deleted(
         &self,
         id: ProjectId,

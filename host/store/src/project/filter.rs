@@ -4,7 +4,8 @@ use bulkhead_domain::platform::{Project, Role, UserId};
 
 use super::row::record;
 use crate::{
-    NumberedPage, Result, Store, check, fold::pattern, numbered::NumberedListing, sql::Statement,
+    NumberedPage, Result, Store, check, compiled_here, fold::pattern, numbered::NumberedListing,
+    sql::Statement,
 };
 
 /// Those of one person. The user stands once in the list of tables, as a row of its own.
@@ -40,6 +41,7 @@ pub struct ProjectFilter {
 impl Store {
     /// The projects of a page that were not deleted, the oldest first, each with what the user is in
     /// it, and how many there are in all.
+    #[compiled_here]
     pub async fn list_projects(
         &self,
         filter: &ProjectFilter,

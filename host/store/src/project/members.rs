@@ -6,6 +6,7 @@ use super::row::lock;
 use crate::{
     NumberedPage, Result, Store, StoreError,
     agent::missing,
+    compiled_here,
     numbered::NumberedListing,
     sql::{Durability, Statement},
     user::lock_user,
@@ -40,6 +41,7 @@ impl Store {
     /// [`StoreError::NotFound`] where there is no such project or user; [`StoreError::Invalid`] for
     /// [`Role::Owner`], and for the project's owner, who needs no role beside that;
     /// [`StoreError::Quota`] where the project has [`MEMBERS_MAX`].
+    #[compiled_here]
     pub async fn put_member(&self, member: &Member) -> Result<MemberRecord> {
         if member.role == Role::Owner {
             return Err(StoreError::Invalid {
@@ -92,6 +94,7 @@ impl Store {
 
     /// Takes somebody out of a project. Whether this person was in it; the owner is no such.
     /// [`StoreError::NotFound`] where there is no such project.
+    #[compiled_here]
     pub async fn remove_member(&self, project: ProjectId, user: UserId) -> Result<bool> {
         let mut transaction = self.database().begin(Durability::Power).await?;
         lock(&mut transaction, project).await?;
@@ -106,6 +109,7 @@ impl Store {
 
     /// A page of those in a project beside its owner, who came first first, and how many they are in
     /// all. A project that is not there has none.
+    #[compiled_here]
     pub async fn list_members(
         &self,
         project: ProjectId,

@@ -23,6 +23,7 @@ pub(crate) use row::lock as lock_project;
 use crate::{
     Result, Store, StoreError,
     agent::missing,
+    compiled_here,
     sql::{Durability, Statement},
 };
 
@@ -33,6 +34,7 @@ impl Store {
     /// Stores a new project. [`StoreError::NameTaken`] with the slug where another project of the
     /// owner has it, [`StoreError::NotFound`] where there is no such user, [`StoreError::Quota`]
     /// where the owner has [`PROJECTS_MAX`].
+    #[compiled_here]
     pub async fn create_project(&self, project: &Project) -> Result<()> {
         let mut transaction = self.database().begin(Durability::Power).await?;
         let owner = crate::user::lock_user(&mut transaction, project.owner_id).await?;
@@ -51,6 +53,7 @@ impl Store {
     }
 
     /// The project with this id; none where it was deleted.
+    #[compiled_here]
     pub async fn project(&self, id: ProjectId) -> Result<Option<Project>> {
         let row = self.database().optional(row::by_id(id)).await?;
         row.as_ref().map(row::record).transpose()
@@ -80,6 +83,7 @@ impl Store {
     }
 
     /// What a user is in a project; none for who is nothing in it, and where there is none.
+    #[compiled_here]
     pub async fn role_in(&self, project: ProjectId, user: UserId) -> Result<Option<Role>> {
         let query = "SELECT CASE WHEN owner_id = $2 THEN 'owner' ELSE
                 (SELECT role FROM project_members WHERE project_id = $1 AND user_id = $2) END

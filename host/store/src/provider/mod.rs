@@ -8,7 +8,7 @@ use bulkhead_domain::{Timestamp, id::ProviderId};
 use zeroize::Zeroizing;
 
 use crate::{
-    Paging, Result, Store, StoreError, check,
+    Paging, Result, Store, StoreError, check, compiled_here,
     paging::Listing,
     sql::{Durability, Statement, Transaction},
 };
@@ -96,6 +96,7 @@ pub struct ProviderFilter {
 
 impl Store {
     /// Stores a provider; [`StoreError::NameTaken`] where one has its name.
+    #[compiled_here]
     pub async fn create_provider(&self, new: NewProvider) -> Result<ProviderRecord> {
         let now = Timestamp::now();
         let record = ProviderRecord {
@@ -123,6 +124,7 @@ impl Store {
     }
 
     /// The provider with this id.
+    #[compiled_here]
     pub async fn provider(&self, id: &ProviderId) -> Result<Option<ProviderRecord>> {
         let row = self.database().optional(row::by_id(id)).await?;
         row.as_ref().map(row::record).transpose()
@@ -130,6 +132,7 @@ impl Store {
 
     /// The keys of a provider. [`StoreError::Corrupt`] where its row is not as this installation
     /// wrote it.
+    #[compiled_here]
     pub async fn provider_keys(&self, id: &ProviderId) -> Result<Option<ProviderKeys>> {
         let Some(row) = self.database().optional(row::by_id(id)).await? else {
             return Ok(None);
@@ -139,6 +142,7 @@ impl Store {
     }
 
     /// Providers, the newest first unless the paging says otherwise.
+    #[compiled_here]
     pub async fn providers(&self, filter: &ProviderFilter) -> Result<Vec<ProviderRecord>> {
         let (name, kind) = (filter.name.as_deref(), filter.provider_type.as_deref());
         for value in [name, kind].into_iter().flatten() {
@@ -154,6 +158,7 @@ impl Store {
 
     /// Changes a provider. Its id, its name and its type stay what they were, and so do keys that
     /// the change does not have.
+    #[compiled_here]
     pub async fn update_provider(
         &self,
         id: &ProviderId,
@@ -184,6 +189,7 @@ impl Store {
     }
 
     /// Deletes a provider with its keys. Whether it was there.
+    #[compiled_here]
     pub async fn delete_provider(&self, id: &ProviderId) -> Result<bool> {
         let mut transaction = self.database().begin(Durability::Power).await?;
         let delete = Statement::new("DELETE FROM providers WHERE id = $1");

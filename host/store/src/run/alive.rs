@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::{RunUpdate, filter::ACTIVE, queue::ENDING, row, update::apply_update};
 use crate::{
-    Paging, Result, Store,
+    Paging, Result, Store, compiled_here,
     message::lists,
     paging::Listing,
     sql::{Durability, Statement, micros},
@@ -53,6 +53,7 @@ impl Store {
     ///
     /// [`crate::StoreError::Unavailable`] where the database took longer than `most` for some hundreds
     /// of them, and other failures of the database.
+    #[compiled_here]
     pub async fn keep_runs_alive(&self, ids: &[RunId], most: Duration) -> Result<()> {
         let database = self.database();
         for list in lists(ids) {
@@ -70,6 +71,7 @@ impl Store {
 
     /// The threads of the runs that nobody has worked on for so long, as [`Self::fail_abandoned_runs`]
     /// has it, each once; a default thread has no conversation.
+    #[compiled_here]
     pub async fn abandoned_threads(
         &self,
         silence: Option<Duration>,
@@ -91,6 +93,7 @@ impl Store {
     /// those of `working` that have lost their turn or were deleted. One that is completed is so by its
     /// own last step, after which its server may have something to do. One that does not work yet may
     /// not be stored yet.
+    #[compiled_here]
     pub async fn stopped_runs(&self, ids: &[RunId], working: &[RunId]) -> Result<Vec<RunId>> {
         let mut stopped = self.those(ids, STOPPED).await?;
         let kept = self.those(working, " AND status <> 'created'").await?;

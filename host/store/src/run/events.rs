@@ -4,7 +4,7 @@ use bulkhead_domain::{Timestamp, id::RunId};
 
 use super::row::missing;
 use crate::{
-    PAGE_MAX, Result, Store, StoreError,
+    PAGE_MAX, Result, Store, StoreError, compiled_here,
     sql::{Durability, Statement},
 };
 
@@ -29,6 +29,7 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError::NotFound`] where the run was deleted.
+    #[compiled_here]
     pub async fn append_run_events(&self, run_id: &RunId, events: &[RunEvent]) -> Result<()> {
         let now = Timestamp::now();
         for events in events.chunks(PAGE_MAX as usize) {
@@ -62,6 +63,7 @@ impl Store {
     }
 
     /// The events of a run after a position, in order; `limit` of them at most.
+    #[compiled_here]
     pub async fn run_events(
         &self,
         run_id: &RunId,
@@ -87,6 +89,7 @@ impl Store {
     }
 
     /// Whether how the stream of a run ends is stored.
+    #[compiled_here]
     pub async fn has_last_event(&self, run_id: &RunId) -> Result<bool> {
         let query =
             "SELECT is_last FROM run_events WHERE run_id = $1 ORDER BY position DESC LIMIT 1";
@@ -97,6 +100,7 @@ impl Store {
 
     /// Deletes events that are older, of runs that have ended, and gives how many. Those of a run that
     /// goes on are read from its beginning as long as it does.
+    #[compiled_here]
     pub async fn prune_run_events(&self, before: Timestamp) -> Result<u64> {
         let mut pruned = 0;
         loop {

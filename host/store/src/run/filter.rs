@@ -7,8 +7,8 @@ use super::{
     work::RunWork,
 };
 use crate::{
-    Paging, Result, Store, StoreError, message::ThreadFilter, owner::push_agent_created_by,
-    paging::Listing, sql::Statement, tool::FILTER_LIST_MAX,
+    Paging, Result, Store, StoreError, compiled_here, message::ThreadFilter,
+    owner::push_agent_created_by, paging::Listing, sql::Statement, tool::FILTER_LIST_MAX,
 };
 
 /// The states of a run that has not ended. The index of such runs spells them the same.
@@ -66,6 +66,7 @@ pub struct RunFilter {
 
 impl Store {
     /// Runs, the newest or longest first unless the paging says otherwise.
+    #[compiled_here]
     pub async fn runs(&self, filter: &RunFilter) -> Result<Vec<Run>> {
         filter.check()?;
         let conditions = |query: &mut Statement| filter.push_conditions(query);
@@ -75,6 +76,7 @@ impl Store {
     }
 
     /// How many runs there are, whatever the filter's page.
+    #[compiled_here]
     pub async fn count_runs(&self, filter: &RunFilter) -> Result<u64> {
         filter.check()?;
         let conditions = |query: &mut Statement| filter.push_conditions(query);
@@ -82,6 +84,7 @@ impl Store {
     }
 
     /// The runs of an agent that have not ended, the oldest first; one page at most.
+    #[compiled_here]
     pub async fn active_runs(&self, agent_id: &AgentId, thread: ThreadFilter) -> Result<Vec<Run>> {
         self.runs(&RunFilter {
             agent_ids: Some(vec![*agent_id]),

@@ -8,7 +8,7 @@ use bulkhead_domain::{
 };
 
 use crate::{
-    Result, Store,
+    Result, Store, compiled_here,
     message::lists,
     sql::Statement,
     step::{SUMS, usage},
@@ -42,6 +42,7 @@ pub struct ToolUsed {
 
 impl Store {
     /// What all steps of a run cost; none where there is no such run.
+    #[compiled_here]
     pub async fn run_usage(&self, id: &RunId) -> Result<Option<Usage>> {
         if self.run(id).await?.is_none() {
             return Ok(None);
@@ -54,6 +55,7 @@ impl Store {
     }
 
     /// What a run did, in numbers; none where there is no such run.
+    #[compiled_here]
     pub async fn run_metrics(&self, id: &RunId) -> Result<Option<RunMetrics>> {
         let Some(run) = self.run(id).await? else {
             return Ok(None);

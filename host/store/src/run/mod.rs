@@ -14,7 +14,7 @@ mod work;
 use bulkhead_domain::{Run, id::RunId};
 
 use crate::{
-    Result, Store,
+    Result, Store, compiled_here,
     sql::{Durability, Statement},
 };
 
@@ -39,6 +39,7 @@ impl Store {
     /// [`crate::StoreError::AgentPaused`] and [`crate::StoreError::AgentTerminated`] where the agent
     /// takes no messages. One that is paused at the same moment may get the run all the same: who
     /// drives it looks at the agent's standing once more.
+    #[compiled_here]
     pub async fn create_run(&self, run: &Run) -> Result<()> {
         let stored = async {
             let mut transaction = self.database().begin(Durability::Process).await?;
@@ -52,6 +53,7 @@ impl Store {
     }
 
     /// The run with this id.
+    #[compiled_here]
     pub async fn run(&self, id: &RunId) -> Result<Option<Run>> {
         let query = "SELECT document FROM runs WHERE id = $1";
         let query = Statement::new(query).bind(id.to_string());
@@ -61,6 +63,7 @@ impl Store {
 
     /// Notes how far a run is, or how it ended. What ended first counts: a run that was cancelled
     /// stays cancelled. Gives the run as it is then.
+    #[compiled_here]
     pub async fn finish_run(&self, update: &RunUpdate) -> Result<Run> {
         self.update_run(&update.id, |run| update.apply(run)).await
     }
@@ -85,6 +88,7 @@ impl Store {
     }
 
     /// Deletes a run. Its messages and its steps stay, without a run. Whether it was there.
+    #[compiled_here]
     pub async fn delete_run(&self, id: &RunId) -> Result<bool> {
         let id = id.to_string();
         let mut transaction = self.database().begin(Durability::Power).await?;

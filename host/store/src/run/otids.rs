@@ -11,7 +11,7 @@ use bulkhead_domain::{
 
 use super::row;
 use crate::{
-    Result, Store,
+    Result, Store, compiled_here,
     sql::{Durability, Statement, Transaction},
 };
 
@@ -86,6 +86,7 @@ impl Store {
     /// # Errors
     ///
     /// As those of [`Store::create_run`].
+    #[compiled_here]
     pub async fn create_run_with_otids(&self, run: &Run, otids: &[String]) -> Result<()> {
         let Some(otids) = Otids::of_run(run, otids) else {
             return self.create_run(run).await;
@@ -114,6 +115,7 @@ impl Store {
     /// # Errors
     ///
     /// As those of [`Store::create_run`].
+    #[compiled_here]
     pub async fn create_run_once(&self, run: &Run, otids: &[String]) -> Result<Option<Run>> {
         let Some(otids) = Otids::of_run(run, otids) else {
             return self.create_run(run).await.map(|()| None);
@@ -147,6 +149,7 @@ impl Store {
 
     /// The run of a thread that a request with exactly these ids has begun. One that failed before
     /// it stored anything does not count.
+    #[compiled_here]
     pub async fn run_of_otids(
         &self,
         agent: &AgentId,
@@ -166,6 +169,7 @@ impl Store {
     }
 
     /// The newest run of a thread that a message with this id began, alone or among others.
+    #[compiled_here]
     pub async fn run_of_otid(
         &self,
         agent: &AgentId,

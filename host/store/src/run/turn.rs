@@ -22,7 +22,7 @@ use super::{
     row,
 };
 use crate::{
-    Result, Store,
+    Result, Store, compiled_here,
     message::lists,
     sql::{Durability, Statement, Transaction},
 };
@@ -92,6 +92,7 @@ impl Store {
     }
 
     /// Whether a run has its turn still; its server says by this that it works on it.
+    #[compiled_here]
     pub async fn keep_turn(&self, id: &RunId) -> Result<bool> {
         let mut transaction = self.database().begin(Durability::Process).await?;
         let mut update = Statement::new("UPDATE runs SET alive_at = ");
@@ -111,6 +112,7 @@ impl Store {
     /// # Errors
     ///
     /// [`crate::StoreError::NotFound`] where the run was deleted.
+    #[compiled_here]
     pub async fn cancel_run(&self, id: &RunId) -> Result<Run> {
         let update = RunUpdate::ended(*id, StopReason::Cancelled);
         let cancel = |run: &mut Run| match run.status {
@@ -122,6 +124,7 @@ impl Store {
 
     /// Those of these runs that another server cancelled, and that their own works on still: it said
     /// so within this time.
+    #[compiled_here]
     pub async fn ending_runs(&self, ids: &[RunId], heard: Duration) -> Result<Vec<RunId>> {
         let mut ending = Vec::new();
         for list in lists(ids) {

@@ -15,6 +15,7 @@ pub use rotate::Rotation;
 use crate::{
     Result, Store,
     agent::missing,
+    compiled_here,
     sql::{Durability, Statement, Transaction},
     user::lock_user,
 };
@@ -28,6 +29,7 @@ const FORGOTTEN_AT_ONCE: i64 = 2_000;
 impl Store {
     /// Stores a new session. Of more than [`LIVING_MAX`] living ones of the user the oldest end.
     /// [`crate::StoreError::NotFound`] where there is no such user, or one who may not sign in.
+    #[compiled_here]
     pub async fn begin_session(&self, session: &Session) -> Result<()> {
         let mut transaction = self.database().begin(Durability::Power).await?;
         lock_active(&mut transaction, session.user_id).await?;
@@ -39,6 +41,7 @@ impl Store {
     /// many of the oldest ended; none, and nothing is stored, where the user has another one by now, or
     /// may not sign in any more: comparing takes long, and what was changed meanwhile must not begin
     /// what its change would have ended.
+    #[compiled_here]
     pub async fn begin_session_by_password(
         &self,
         session: &Session,
@@ -62,12 +65,14 @@ impl Store {
     }
 
     /// The session with this id, living or not.
+    #[compiled_here]
     pub async fn session(&self, id: SessionId) -> Result<Option<Session>> {
         let row = self.database().optional(row::by_id(id)).await?;
         row.as_ref().map(row::record).transpose()
     }
 
     /// Ends a session. Whether nobody had ended it.
+    #[compiled_here]
     pub async fn end_session(&self, id: SessionId) -> Result<bool> {
         let mut transaction = self.database().begin(Durability::Power).await?;
         let end = "UPDATE sessions SET ended_at = $2 WHERE id = $1 AND ended_at IS NULL";
@@ -80,6 +85,7 @@ impl Store {
     }
 
     /// Ends all sessions of a user, and gives how many nobody had ended.
+    #[compiled_here]
     pub async fn end_sessions(&self, user_id: UserId) -> Result<u64> {
         let mut transaction = self.database().begin(Durability::Power).await?;
         let ended = end_all(&mut transaction, user_id, None, Timestamp::now()).await?;
@@ -89,6 +95,7 @@ impl Store {
 
     /// Deletes the sessions that ended or ran out before this time, and gives how many. Deletes in
     /// short transactions, so it may be dropped at any time and called again.
+    #[compiled_here]
     pub async fn forget_sessions(&self, before: Timestamp) -> Result<u64> {
         let mut forgotten = 0;
         loop {

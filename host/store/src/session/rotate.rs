@@ -9,7 +9,7 @@ use bulkhead_domain::{
 
 use super::row::{COLUMNS, by_id, record};
 use crate::{
-    Result, Store,
+    Result, Store, compiled_here,
     sql::{Durability, Statement, Transaction, micros},
 };
 
@@ -33,6 +33,7 @@ impl Store {
     /// Uses the refresh token of a session, with this generation, up: the next one is valid from now
     /// on, until `expires_at`, and no longer than `longest` after the session began. Of two that come
     /// at once one is [`Rotation::Rotated`], the other is [`Rotation::Reused`].
+    #[compiled_here]
     pub async fn rotate_session(
         &self,
         (id, from_generation): (SessionId, u32),

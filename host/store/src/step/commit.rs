@@ -12,7 +12,7 @@ use super::{
     trace::put_trace,
 };
 use crate::{
-    Result, RunUpdate, SleeptimeTurn, Store, StoreError,
+    Result, RunUpdate, SleeptimeTurn, Store, StoreError, compiled_here,
     group::count_turn,
     message::{insert_messages, missing, record, replace_content, select},
     receipt::insert_receipt,
@@ -126,6 +126,7 @@ impl Store {
     /// agent, the conversation, the run or a message of the new context is not there.
     /// [`StoreError::AgentPaused`] and [`StoreError::AgentTerminated`] where the commit
     /// [expects](StepCommit::expects_active) an active agent.
+    #[compiled_here]
     pub async fn commit_step(&self, commit: &StepCommit) -> Result<Committed> {
         commit.check()?;
         let mut transaction = self.database().begin(Durability::Process).await?;

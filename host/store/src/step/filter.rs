@@ -8,7 +8,7 @@ use bulkhead_domain::{
 
 use super::row::{COLUMNS, record};
 use crate::{
-    Paging, Result, Store,
+    Paging, Result, Store, compiled_here,
     owner::push_agent_created_by,
     paging::{Listing, check_filter},
     sql::Statement,
@@ -53,6 +53,7 @@ pub struct StepFilter {
 
 impl Store {
     /// Steps, the newest first unless the paging says otherwise.
+    #[compiled_here]
     pub async fn steps(&self, filter: &StepFilter) -> Result<Vec<Step>> {
         filter.check()?;
         let conditions = |query: &mut Statement| filter.push_conditions(query);

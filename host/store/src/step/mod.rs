@@ -10,7 +10,7 @@ mod trace;
 use bulkhead_domain::{Step, id::StepId};
 
 use crate::{
-    Result, Store, StoreError, check,
+    Result, Store, StoreError, check, compiled_here,
     sql::{Durability, Statement, Transaction},
 };
 
@@ -23,6 +23,7 @@ pub use trace::{TRACE_BYTES_MAX, TRACES_MAX};
 
 impl Store {
     /// The step with this id.
+    #[compiled_here]
     pub async fn step(&self, id: &StepId) -> Result<Option<Step>> {
         let mut query = Statement::new("SELECT ");
         query.push(row::COLUMNS).push(" FROM steps WHERE id = ");
@@ -33,6 +34,7 @@ impl Store {
 
     /// Notes what a person thinks of a step: `positive` or `negative`, or nothing any more. Tags
     /// take the place of the step's where they are given.
+    #[compiled_here]
     pub async fn set_step_feedback(
         &self,
         id: &StepId,
@@ -61,6 +63,7 @@ impl Store {
     /// Notes that these calls of a step begin to run, and gives those of all its calls that had begun
     /// before and have no stored result: [`Step::begun_calls`] as it was. A step that is not there
     /// has none.
+    #[compiled_here]
     pub async fn begin_calls(&self, id: &StepId, calls: &[String]) -> Result<Vec<String>> {
         let mut transaction = self.database().begin(Durability::Process).await?;
         let mut query = Statement::new("SELECT ");
@@ -80,6 +83,7 @@ impl Store {
     }
 
     /// Notes the transaction, in a client's own books, that a step belongs to.
+    #[compiled_here]
     pub async fn set_step_transaction(&self, id: &StepId, tid: &str) -> Result<Step> {
         check::text("the transaction", tid, check::NAME_MAX)?;
         let mut transaction = self.database().begin(Durability::Power).await?;

@@ -8,7 +8,7 @@ use bulkhead_domain::{
 };
 
 use crate::{
-    Result, Store,
+    Result, Store, compiled_here,
     message::lists,
     receipt::column,
     sql::{Statement, Transaction},
@@ -21,12 +21,14 @@ impl Store {
     /// The receipts of a step's tool calls, each with the id of its call, in the order in which
     /// they were committed. One that was pruned is missing. Of an id that a model made longer
     /// than [`crate::check::NAME_MAX`] there is the beginning.
+    #[compiled_here]
     pub async fn receipts_of_step(&self, id: &StepId) -> Result<Vec<(String, Receipt)>> {
         let found = self.receipts_of_steps(std::slice::from_ref(id)).await?;
         Ok(found.into_values().next().unwrap_or_default())
     }
 
     /// The same for many steps; a step without receipts has no entry.
+    #[compiled_here]
     pub async fn receipts_of_steps(
         &self,
         ids: &[StepId],

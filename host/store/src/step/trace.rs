@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::row::bounded;
 use crate::{
-    Result, Store, check,
+    Result, Store, check, compiled_here,
     sql::{Durability, Row, Statement, Transaction},
 };
 
@@ -21,6 +21,7 @@ const PRUNED_EVERY: u128 = 16;
 impl Store {
     /// What the provider was sent and answered in a step: of the last call that made it, not of
     /// one that summarised. None where it is too old.
+    #[compiled_here]
     pub async fn trace_of_step(&self, id: &StepId) -> Result<Option<Trace>> {
         let query = "SELECT id, step_id, agent_id, run_id, call_type, request, response, created_at
             FROM traces WHERE step_id = $1
@@ -33,6 +34,7 @@ impl Store {
 
 impl Store {
     /// Adds a trace to a step that is stored.
+    #[compiled_here]
     pub async fn add_trace(&self, trace: &Trace) -> Result<()> {
         let mut transaction = self.database().begin(Durability::Process).await?;
         put_trace(&mut transaction, trace).await?;
@@ -40,6 +42,7 @@ impl Store {
     }
 
     /// All traces of a step that are not too old, the oldest first.
+    #[compiled_here]
     pub async fn traces_of_step(&self, id: &StepId) -> Result<Vec<Trace>> {
         let query = "SELECT id, step_id, agent_id, run_id, call_type, request, response, created_at
             FROM traces WHERE step_id = $1 ORDER BY seq";

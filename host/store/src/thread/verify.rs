@@ -9,7 +9,7 @@ use bulkhead_domain::{
 
 use super::ids;
 use crate::{
-    Result, Store,
+    Result, Store, compiled_here,
     message::{lists, record, select},
     sql::Statement,
 };
@@ -42,6 +42,7 @@ pub enum Disagreement {
 impl Store {
     /// What disagrees in a thread: of the agent's own one, or of a conversation. Empty where it
     /// is whole, as every commit leaves it.
+    #[compiled_here]
     pub async fn verify_thread(
         &self,
         agent_id: &AgentId,

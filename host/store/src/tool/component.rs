@@ -9,7 +9,7 @@ use super::{
     row::{self, identity, lock, put, record},
 };
 use crate::{
-    Result, Store, StoreError, check,
+    Result, Store, StoreError, check, compiled_here,
     sql::{Durability, Statement, Transaction},
 };
 
@@ -24,6 +24,7 @@ impl Store {
     /// that name already, this one is `<component>__<tool>`, and where that is taken too, it ends
     /// in `__2`, and so on. It is decided once, when the tool is first seen. Gives the tools in
     /// the order of `tools`.
+    #[compiled_here]
     pub async fn put_component_tools(
         &self,
         component: &str,
@@ -54,6 +55,7 @@ impl Store {
     }
 
     /// Deletes the tools of a component; gives how many there were.
+    #[compiled_here]
     pub async fn delete_component_tools(&self, component: &str) -> Result<u64> {
         check::name("the component's name", component)?;
         let mut transaction = self.database().begin(Durability::Power).await?;

@@ -7,7 +7,8 @@ use super::{
     row::{COLUMNS, record},
 };
 use crate::{
-    Result, Store, StoreError, check, fold::pattern, owner::push_tools_for, sql::Statement,
+    Result, Store, StoreError, check, compiled_here, fold::pattern, owner::push_tools_for,
+    sql::Statement,
 };
 
 /// Names or ids that a filter lists at most; each is a value of the statement, of which the
@@ -61,6 +62,7 @@ struct Place {
 impl Store {
     /// Tools by the time when they were made, and by id where that is the same. A page may
     /// end before its limit ([`PAGE_BYTES_MAX`]); the last one is empty.
+    #[compiled_here]
     pub async fn tools(&self, filter: &ToolFilter) -> Result<Vec<ToolRecord>> {
         filter.check()?;
         let after = self.place(filter.after.as_deref()).await?;
@@ -101,6 +103,7 @@ impl Store {
     }
 
     /// How many tools there are, whatever the filter's page.
+    #[compiled_here]
     pub async fn count_tools(&self, filter: &ToolFilter) -> Result<u64> {
         filter.check()?;
         let mut query = Statement::new("SELECT COUNT(*) FROM tools WHERE 1 = 1");

@@ -7,7 +7,7 @@ use super::{
     row::{self, identity, lock, put, record},
 };
 use crate::{
-    Result, Store, StoreError, Upserted, check,
+    Result, Store, StoreError, Upserted, check, compiled_here,
     sql::{Durability, Statement, Transaction},
 };
 
@@ -15,6 +15,7 @@ impl Store {
     /// Stores a tool in place of the one with its name, whatever that was: its id stays, and who
     /// made it and when. Where a component brought the former one, this one is no longer the
     /// component's.
+    #[compiled_here]
     pub async fn upsert_tool(&self, new: NewTool) -> Result<Upserted<ToolRecord>> {
         let mut tool = ToolRecord::made(new, None, Timestamp::now());
         // Also what `put` does: a name that no database takes must not be asked for.
@@ -33,6 +34,7 @@ impl Store {
     }
 
     /// The tool with this id.
+    #[compiled_here]
     pub async fn tool(&self, id: &str) -> Result<Option<ToolRecord>> {
         check::name("the tool's id", id)?;
         let row = self.database().optional(by_id(id)).await?;
@@ -40,6 +42,7 @@ impl Store {
     }
 
     /// The tool with this name.
+    #[compiled_here]
     pub async fn tool_by_name(&self, name: &str) -> Result<Option<ToolRecord>> {
         limits::name("the tool's name", name)?;
         let mut query = row::select();
@@ -78,6 +81,7 @@ impl Store {
     }
 
     /// Deletes a tool. Whether it was there.
+    #[compiled_here]
     pub async fn delete_tool(&self, id: &str) -> Result<bool> {
         check::name("the tool's id", id)?;
         let mut transaction = self.database().begin(Durability::Power).await?;
@@ -89,6 +93,7 @@ impl Store {
 
     /// Takes back that a tool was saved: `former` is put in its place, and one that was new is
     /// deleted. A tool that was changed or deleted since stays as it is. Whether it was taken back.
+    #[compiled_here]
     pub async fn take_back_tool(
         &self,
         saved: &ToolRecord,

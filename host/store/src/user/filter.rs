@@ -4,7 +4,8 @@ use bulkhead_domain::platform::{User, email::EMAIL_MAX};
 
 use super::row::{COLUMNS, record};
 use crate::{
-    NumberedPage, Result, Store, check, fold::pattern, numbered::NumberedListing, sql::Statement,
+    NumberedPage, Result, Store, check, compiled_here, fold::pattern, numbered::NumberedListing,
+    sql::Statement,
 };
 
 const LISTING: NumberedListing = NumberedListing {
@@ -26,6 +27,7 @@ pub struct UserFilter {
 
 impl Store {
     /// The users of a page, the first who were made first, and how many there are in all.
+    #[compiled_here]
     pub async fn list_users(&self, filter: &UserFilter) -> Result<(Vec<User>, u64)> {
         let email = filter.email.as_deref();
         check::text("the search", email.unwrap_or_default(), EMAIL_MAX)?;

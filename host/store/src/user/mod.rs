@@ -20,12 +20,14 @@ pub(crate) use row::lock as lock_user;
 use crate::{
     Result, Store, StoreError,
     agent::missing,
+    compiled_here,
     session::end_all,
     sql::{Durability, Statement},
 };
 
 impl Store {
     /// Stores a new user. [`StoreError::NameTaken`] with the address where another one has it.
+    #[compiled_here]
     pub async fn create_user(&self, user: &User, password_hash: &str) -> Result<()> {
         let mut transaction = self.database().begin(Durability::Power).await?;
         row::insert(&mut transaction, user, password_hash).await?;
@@ -33,6 +35,7 @@ impl Store {
     }
 
     /// The user with this id.
+    #[compiled_here]
     pub async fn user(&self, id: UserId) -> Result<Option<User>> {
         let row = self.database().optional(row::by_id(id)).await?;
         row.as_ref().map(row::record).transpose()
@@ -66,6 +69,7 @@ impl Store {
     }
 
     /// How many users there are.
+    #[compiled_here]
     pub async fn users_count(&self) -> Result<u64> {
         let count = Statement::new("SELECT COUNT(*) FROM users");
         let row = self.database().optional(count).await?;

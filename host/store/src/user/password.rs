@@ -9,6 +9,7 @@ use super::row::{COLUMNS, check_hash, lock, record};
 use crate::{
     Result, Store,
     agent::missing,
+    compiled_here,
     session::end_all,
     sql::{Durability, Statement},
 };
@@ -27,6 +28,7 @@ pub enum PasswordOutcome {
 impl Store {
     /// The user with this address, as [`bulkhead_domain::platform::email::normalised`] gives it, and
     /// the hash of the password. One who may not sign in is given too.
+    #[compiled_here]
     pub async fn user_by_email(&self, email: &str) -> Result<Option<(User, String)>> {
         // What no database could have is nobody's.
         if email.len() > EMAIL_MAX || email.contains('\0') {
@@ -40,6 +42,7 @@ impl Store {
     }
 
     /// The hash of a user's password.
+    #[compiled_here]
     pub async fn password_hash(&self, id: UserId) -> Result<Option<String>> {
         let query = Statement::new("SELECT password_hash FROM users WHERE id = $1");
         let row = self.database().optional(query.bind(id.to_string())).await?;
@@ -48,6 +51,7 @@ impl Store {
 
     /// Gives a user another password, and ends all sessions but the one to keep: whoever knew the
     /// former password is out. [`crate::StoreError::NotFound`] where there is no such user.
+    #[compiled_here]
     pub async fn set_password(
         &self,
         id: UserId,
@@ -72,6 +76,7 @@ impl Store {
     /// As [`Store::set_password`], for a user who has shown a password with the hash `former` in the
     /// session to keep. Comparing takes long: nothing is written where the password was changed
     /// meanwhile or the session has ended.
+    #[compiled_here]
     pub async fn change_password(
         &self,
         id: UserId,
@@ -111,6 +116,7 @@ impl Store {
 
     /// Writes another hash of the password that a user has, made in a newer way. Sessions go on.
     /// False where the user's hash is not `former` any more: the password was changed meanwhile.
+    #[compiled_here]
     pub async fn rehash_password(&self, id: UserId, former: &str, newer: &str) -> Result<bool> {
         check_hash(former)?;
         check_hash(newer)?;

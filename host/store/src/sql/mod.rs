@@ -3,9 +3,10 @@
 //! - `statement`: a statement's text with `$n` placeholders, and its typed values.
 //! - `row`: reads a row of either driver.
 //! - `database`: the pools, reading, and the start of a transaction.
-//! - `transaction`: all that writes. `clock`: the time, as the database has it.
+//! - `checkpoint`: SQLite's log. `transaction`: all that writes. `clock`: the time, as the database has it.
 //! - `migration`: the schema and its versions.
 
+mod checkpoint;
 mod clock;
 mod database;
 mod migration;

@@ -8,7 +8,7 @@ use std::sync::{
 use futures::TryStreamExt as _;
 use sqlx::{Either, Executor as _, Postgres, Sqlite, SqliteConnection, pool::PoolConnection};
 
-use super::{Row, Statement};
+use super::{Row, Statement, checkpoint::Commits};
 use crate::Result;
 
 pub(crate) enum Transaction {
@@ -34,13 +34,19 @@ pub(crate) struct SqliteTransaction {
     open: Arc<AtomicBool>,
     /// What is sent before the next statement that somebody waits for.
     waiting: Option<Statement>,
+    commits: Option<Arc<Commits>>,
 }
 
 impl SqliteTransaction {
-    pub(super) fn begin(connection: PoolConnection<Sqlite>, open: Arc<AtomicBool>) -> Self {
+    pub(super) fn begin(
+        connection: PoolConnection<Sqlite>,
+        open: Arc<AtomicBool>,
+        commits: Option<Arc<Commits>>,
+    ) -> Self {
         Self {
             connection,
             open,
+            commits,
             waiting: Some(Statement::new("BEGIN IMMEDIATE")),
         }
     }
@@ -112,6 +118,9 @@ impl SqliteTransaction {
         let all = self.with_waiting(Statement::new("COMMIT")).sqlite();
         all.execute(&mut *self.connection).await?;
         self.open.store(false, Ordering::Release);
+        if let Some(commits) = &self.commits {
+            commits.add();
+        }
         Ok(())
     }
 }

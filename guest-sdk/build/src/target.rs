@@ -26,11 +26,10 @@ pub fn installed(folder: &Path) -> Result<bool, BuildError> {
 /// Build scripts and guests are built at once, and rustup fails where two of it add the same target:
 /// one looks and adds at a time, in this process and in others.
 fn ensure_in(sysroot: &Path, add: impl FnOnce() -> bool) -> Result<(), BuildError> {
-    // The lock ends with the file. Where a folder can't be opened as one (Windows), none is held.
-    let folder = File::open(sysroot).ok();
-    if let Some(folder) = &folder {
-        folder.lock().map_err(BuildError::file(sysroot))?;
-    }
+    // The lock ends with the file. Where a folder can't be opened as one (Windows) or locked, nobody
+    // waits.
+    let folder = File::open(sysroot);
+    let _locked = folder.and_then(|folder| folder.lock().map(|()| folder));
     if is_in(sysroot) || (add() && is_in(sysroot)) {
         return Ok(());
     }
@@ -46,7 +45,14 @@ fn sysroot(folder: &Path) -> Result<PathBuf, BuildError> {
         .current_dir(folder)
         .stderr(Stdio::inherit());
     toolchain::choose(&mut command, folder);
-    let output = command.output().map_err(start(rustc))?;
+    let output = match command.output() {
+        Ok(output) if !output.status.success() => Err(std::io::Error::other(format!(
+            "--print sysroot ended with {}",
+            output.status
+        ))),
+        output => output,
+    };
+    let output = output.map_err(start(rustc))?;
     Ok(PathBuf::from(
         String::from_utf8_lossy(&output.stdout).trim(),
     ))

@@ -2,26 +2,35 @@
 //!
 //! A commit that finds the log long folds it in itself: it writes to two files, syncs both, and every
 //! other writer waits meanwhile. A connection of its own does that while others go on to write; the
-//! writer does it only where the log grew long nevertheless, and finds most of it done.
+//! writer does it only where the log grew long nevertheless, and finds most of it written.
 
 use std::sync::{
     Arc,
     atomic::{AtomicU32, Ordering},
 };
 
-use sqlx::SqlitePool;
-use tokio::{sync::Notify, task::AbortHandle};
+use sqlx::{Row as _, SqlitePool};
+use tokio::{
+    select,
+    sync::{Mutex, Notify},
+    task::JoinSet,
+};
 
 use super::Statement;
+use crate::Result;
 
 /// Commits between two: a megabyte or a few, in a log that the writer folds in at 64.
 const COMMITS: u32 = 64;
+
+/// The first version of SQLite in which one connection may fold the log in while another begins it
+/// anew: in older ones that could, rarely, damage the database (sqlite.org/wal.html, "WAL-reset bug").
+const SAFE_SINCE: [u32; 3] = [3, 51, 3];
 
 /// Folds the log in from time to time, until it is dropped.
 pub(super) struct Checkpoints {
     connection: SqlitePool,
     commits: Arc<Commits>,
-    task: AbortHandle,
+    task: Mutex<JoinSet<()>>,
 }
 
 /// What was committed since the log was folded in.
@@ -29,6 +38,7 @@ pub(super) struct Checkpoints {
 pub(super) struct Commits {
     count: AtomicU32,
     enough: Notify,
+    over: Notify,
 }
 
 impl Commits {
@@ -44,11 +54,12 @@ impl Checkpoints {
     /// `connection`: to the same database, used by nobody else.
     pub(super) fn start(connection: SqlitePool) -> Self {
         let commits = Arc::new(Commits::default());
-        let task = tokio::spawn(run(connection.clone(), Arc::clone(&commits)));
+        let mut task = JoinSet::new();
+        task.spawn(run(connection.clone(), Arc::clone(&commits)));
         Self {
             connection,
             commits,
-            task: task.abort_handle(),
+            task: Mutex::new(task),
         }
     }
 
@@ -57,26 +68,42 @@ impl Checkpoints {
         Arc::clone(&self.commits)
     }
 
-    /// Ends it, and closes its connection.
+    /// Ends it, and closes its connection. It is not cut off: a connection that is opened just now
+    /// would be the last one to close.
     pub(super) async fn close(&self) {
-        self.task.abort();
+        self.commits.over.notify_one();
+        self.task.lock().await.join_next().await;
         self.connection.close().await;
     }
 }
 
-impl Drop for Checkpoints {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
+/// Whether the SQLite behind a connection can do this, which is part of this program unless somebody
+/// built it with another.
+pub(super) async fn are_safe(connection: &SqlitePool) -> Result<bool> {
+    let version = sqlx::query("SELECT sqlite_version()");
+    let version: String = version.fetch_one(connection).await?.try_get(0)?;
+    Ok(is_safe(&version))
+}
+
+fn is_safe(version: &str) -> bool {
+    let numbers: Vec<u32> = version
+        .split('.')
+        .map_while(|part| part.parse().ok())
+        .collect();
+    numbers.as_slice() >= SAFE_SINCE.as_slice()
 }
 
 async fn run(connection: SqlitePool, commits: Arc<Commits>) {
     loop {
-        commits.enough.notified().await;
+        select! {
+            biased;
+            () = commits.over.notified() => return,
+            () = commits.enough.notified() => {}
+        }
         // Passive: it waits for nobody, and folds in as much as no reader needs as it was.
         let fold = Statement::new("PRAGMA wal_checkpoint(PASSIVE)").sqlite();
         if let Err(error) = fold.fetch_optional(&connection).await {
-            tracing::debug!(%error, "the log was not folded in; the next commits ask again");
+            tracing::warn!(%error, "the log was not folded in; the next commits ask again");
         }
     }
 }
@@ -85,8 +112,18 @@ async fn run(connection: SqlitePool, commits: Arc<Commits>) {
 mod tests {
     use std::{path::Path, time::Duration};
 
-    use super::COMMITS;
+    use super::{COMMITS, is_safe};
     use crate::sql::{Database, Durability, Options, Statement};
+
+    #[test]
+    fn an_older_sqlite_folds_its_log_in_by_itself() {
+        for safe in ["3.51.3", "3.52.0", "4.0.0", "3.60"] {
+            assert!(is_safe(safe), "{safe}");
+        }
+        for unsafe_before in ["3.51.2", "3.46.1", "3.9.0", "2.99.99", ""] {
+            assert!(!is_safe(unsafe_before), "{unsafe_before}");
+        }
+    }
 
     #[tokio::test]
     async fn the_log_is_folded_in_while_the_database_is_open() {
@@ -115,6 +152,12 @@ mod tests {
         tokio::time::timeout(Duration::from_secs(30), folded)
             .await
             .expect("the texts are in the database's file before it is closed");
+        // However busy it is just then, the writer closes last and leaves no log behind.
+        for _ in 0..COMMITS {
+            let insert = "INSERT INTO texts (text) VALUES ($1)";
+            execute(Statement::new(insert).bind(text.as_str())).await;
+        }
         database.close().await;
+        assert!(!folder.path().join("test.db-wal").exists());
     }
 }

@@ -18,7 +18,7 @@ use sqlx::{
 
 use super::{
     Row, Statement, Transaction,
-    checkpoint::Checkpoints,
+    checkpoint::{self, Checkpoints},
     transaction::{self, SqliteTransaction},
 };
 use crate::{Result, StoreError};
@@ -81,7 +81,7 @@ pub(crate) struct SqliteDatabase {
     open: Arc<AtomicBool>,
     /// Whether the writer's connection may be set to [`Durability::Power`].
     full_sync: AtomicBool,
-    /// None for a database in memory, which has no log.
+    /// None for a database in memory, which has no log, and where SQLite is too old.
     checkpoints: Option<Checkpoints>,
 }
 
@@ -218,8 +218,9 @@ impl SqliteDatabase {
         if !in_memory {
             connect = connect.journal_mode(SqliteJournalMode::Wal);
         }
-        let reader = connect.clone().pragma("query_only", "1");
-        let beside = connect.clone();
+        // They are opened when they are needed; the writer has made the file by then.
+        let beside = connect.clone().create_if_missing(false);
+        let reader = beside.clone().pragma("query_only", "1");
         if let Some(bytes) = options.sqlite_max_bytes {
             let pages = (bytes / SQLITE_PAGE_BYTES).max(1);
             connect = connect.pragma("max_page_count", pages.to_string());
@@ -230,8 +231,13 @@ impl SqliteDatabase {
             (writer.clone(), None)
         } else {
             let readers = pool_options(SQLITE_READERS).connect_lazy_with(reader);
-            let checkpoints = Checkpoints::start(pool_options(1).connect_lazy_with(beside));
-            (readers, Some(checkpoints))
+            let checkpoints = match checkpoint::are_safe(&writer).await? {
+                true => Some(Checkpoints::start(
+                    pool_options(1).connect_lazy_with(beside),
+                )),
+                false => None,
+            };
+            (readers, checkpoints)
         };
         Ok(Self {
             writer,
